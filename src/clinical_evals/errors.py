@@ -1,0 +1,50 @@
+"""The errors that clinical-evals raises on purpose.
+
+    ClinicalEvalsError
+    ├── InputError            what the user gave cannot be used (also a ValueError)
+    │   └── UnknownNameError  a name that is none of ours; the nearest ones are in the message
+    ├── ResourceMissingError  a model, table or release file that is not on this machine
+    └── RunError              a run that cannot go on; what it had finished is saved
+
+Each message names the file, row or column, what was found, what was expected and what helps. The command line prints the
+message without a traceback and exits with `exit_code`.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class ClinicalEvalsError(Exception):
+    """Base of every error this package raises on purpose."""
+
+    exit_code = 1
+
+
+class InputError(ClinicalEvalsError, ValueError):
+    """What the user gave cannot be used."""
+
+    exit_code = 2
+
+
+class UnknownNameError(InputError):
+    """A task, metric, level or code system that does not exist."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
+        known = sorted(known)
+        near = get_close_matches(name.lower(), known, n=3, cutoff=0.4)
+        message = f"unknown {kind} {name!r}. "
+        message += f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
+        message += f"Known: {', '.join(known)}."
+        super().__init__(f"{message} {hint}".strip())
+
+
+class ResourceMissingError(ClinicalEvalsError):
+    """A model, table or release file that is not on this machine; the message carries the command that brings it."""
+
+    exit_code = 3
+
+
+class RunError(ClinicalEvalsError):
+    """A run that cannot go on; what it had finished is saved."""
+
+    exit_code = 4
