@@ -6,8 +6,8 @@
     ├── ResourceMissingError  a model, table or release file that is not on this machine
     └── RunError              a run that cannot go on; what it had finished is saved
 
-Each message names the file, row or column, what was found, what was expected and what helps. The command line prints the
-message without a traceback and exits with `exit_code`.
+Each message names the file, row or column, what was found, what was expected and what helps. The command line prints
+the message without a traceback and exits with `exit_code`.
 """
 
 from collections.abc import Iterable

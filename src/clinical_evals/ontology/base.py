@@ -4,13 +4,12 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clinical_evals.errors import InputError
-
-INVALID = "!"  # put before an invalid code where it stands for itself: it can then equal no ancestor of a valid one
 
 
 class CodeSystem(ABC):
@@ -42,7 +41,7 @@ class CodeSystem(ABC):
 
     @abstractmethod
     def path(self, code: str) -> tuple[str, ...]:
-        """The ancestor of a valid canonical code at each level; itself where it has none. KeyError for anything else."""
+        """Ancestor of a valid canonical code at each level, itself where it has none. KeyError for anything else."""
 
     def synonyms(self, code: str) -> tuple[str, ...]:
         """Further official names of a code."""
@@ -66,7 +65,9 @@ class CodeSystem(ABC):
         codes = self.normalize_all(texts)
         for text, code in zip(texts, codes, strict=True):
             if code is None:
-                raise InputError(f"{where}: {text!r} is not a code of {self.name} {self.release}. {self.explain(text)}".strip())
+                raise InputError(
+                    f"{where}: {text!r} is not a code of {self.name} {self.release}. {self.explain(text)}".strip()
+                )
         return [code for code in codes if code is not None]
 
     def explain(self, text: str) -> str:
@@ -92,32 +93,19 @@ class PathTable:
         ordered = sorted(paths, key=lambda code: (paths[code], code))
         self.place = {code: i for i, code in enumerate(ordered)}
         names = np.array([paths[code] for code in ordered], dtype=object).reshape(len(ordered), levels)
-        # A new ancestor starts wherever any coarser or equal level changes: ids are then non-decreasing in every column.
+        # A new ancestor starts where this or a coarser level changes: ids are then non-decreasing in every column.
         change = np.ones(names.shape, dtype=bool)
         change[1:] = np.logical_or.accumulate(names[1:] != names[:-1], axis=1)
-        self.ancestors = (np.cumsum(change, axis=0) - 1).astype(np.int32)
+        self.ancestors = np.asfortranarray(np.cumsum(change, axis=0) - 1, dtype=np.int32)  # read by column
 
     def lookup(self, codes: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """See `CodeSystem.path_ids`. Codes that are not in the table each get a place and ancestors of their own."""
-        place = self.place
-        try:
-            return np.fromiter(map(place.__getitem__, codes), dtype=np.int64, count=len(codes)), self.ancestors
-        except KeyError:
-            pass
-        extra = {code: len(place) + i for i, code in enumerate(sorted(set(codes) - place.keys()))}
-        both = place | extra if len(extra) > len(codes) // 4 else _Chain(place, extra)
-        ids = np.fromiter(map(both.__getitem__, codes), dtype=np.int64, count=len(codes))
-        first = self.ancestors[-1].astype(np.int64) + 1 if len(self.ancestors) else np.zeros(self.ancestors.shape[1], np.int64)
-        own = (first + np.arange(len(extra))[:, None]).astype(np.int32)
-        return ids, np.concatenate([self.ancestors, own])
-
-
-class _Chain(dict[str, int]):
-    """The big table, with the few codes that it lacks beside it (and not a copy of it)."""
-
-    def __init__(self, place: Mapping[str, int], extra: Mapping[str, int]) -> None:
-        super().__init__(extra)
-        self._place = place
-
-    def __missing__(self, code: str) -> int:
-        return self._place[code]
+        ids = np.fromiter(map(self.place.get, codes, repeat(-1)), dtype=np.int64, count=len(codes))
+        missing = np.flatnonzero(ids < 0)
+        if not len(missing):
+            return ids, self.ancestors
+        unknown = [codes[i] for i in missing.tolist()]
+        place = {code: len(self.place) + i for i, code in enumerate(sorted(set(unknown)))}
+        ids[missing] = [place[code] for code in unknown]
+        own = self.ancestors.max(axis=0, initial=-1) + 1 + np.arange(len(place), dtype=np.int32)[:, None]
+        return ids, np.asfortranarray(np.concatenate([self.ancestors, own]))

@@ -10,7 +10,7 @@ from clinical_evals.ontology.base import CodeSystem
 _SEPARATORS = re.compile(r"[\s.\u00a0\u200b]+")
 _EDGES = " \t\r\n.,;:()[]{}<>\"'*_`"
 _BLOCK = re.compile(r"[A-Z][0-9A-Z]{2}-[A-Z][0-9A-Z]{2}")
-_DASHES = str.maketrans({dash: "-" for dash in "‐‑‒–—−"})
+_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 
 
 class ICD10CM(CodeSystem):
@@ -25,10 +25,12 @@ class ICD10CM(CodeSystem):
 
     name = "icd10cm"
     levels = ("chapter", "block", "category", "subcategory", "full")
-    code_shape = re.compile(r"[A-TV-Z][0-9][0-9AB](?:\.?[0-9A-Z]{1,4})?|U[0-9][0-9](?:\.?[0-9]{1,3})?|QA0(?:\.?[0-9]{1,4})?")
+    code_shape = re.compile(
+        r"[A-TV-Z][0-9][0-9AB](?:\.?[0-9A-Z]{1,4})?|U[0-9][0-9](?:\.?[0-9]{1,3})?|QA0(?:\.?[0-9]{1,4})?"
+    )
 
     def __init__(self) -> None:
-        import simple_icd_10_cm as source  # parses 10 MB of XML on import (1.4 s): only when a code is really looked up
+        import simple_icd_10_cm as source  # parses 10 MB of XML on import (1.4 s): only when needed
 
         self._source = source
         version = importlib.metadata.version("simple-icd-10-cm")
@@ -49,7 +51,7 @@ class ICD10CM(CodeSystem):
         return (chapter, line[-2], code[:3], code[:5], code)
 
     def normalize(self, text: str) -> str | None:
-        """The dotted upper-case form of a code in any case, with or without dot, inner spaces and trailing punctuation."""
+        """The dotted upper-case form of a code in any case, with or without dot, spaces, trailing punctuation."""
         bare = _SEPARATORS.sub("", text.strip(_EDGES)).upper()
         if len(bare) > 8:
             return None

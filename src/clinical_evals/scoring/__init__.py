@@ -1,0 +1,1 @@
+"""Sets per level, counts, scores and their intervals: pure functions over numpy arrays."""

@@ -1,0 +1,83 @@
+"""95 % intervals of scores: bootstrap over patients from counts, and Wilson's where the bootstrap cannot speak."""
+
+from collections.abc import Hashable, Sequence
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinical_evals.scoring.hierarchy import Counts, measure, named, row_f1, scores
+
+Z95 = 1.959963984540054
+
+
+def bootstrap(
+    counts: Counts, groups: Sequence[Hashable] | None = None, draws: int = 1000, seed: int = 0
+) -> dict[str, tuple[float, float]]:
+    """Percentile intervals (2.5 %, 97.5 %) of every key of `scores`, patients drawn with replacement.
+
+    Rows of one patient are drawn together, since they are not independent. Where every draw gives 0, or every
+    draw 1, the bootstrap would claim certainty: there Wilson's interval for that share of the patients stands instead.
+    One patient alone says nothing about others: the interval is then 0 to 1.
+
+    Args:
+        counts: the counts of the run.
+        groups: the patient (`subject_id`) of every row; None takes each row for a patient of its own.
+        draws: how many resamples.
+        seed: the same seed and counts give the same intervals.
+
+    Raises:
+        ValueError: `groups` has another length than the counts.
+    """
+    point = scores(counts)
+    group = np.arange(counts.rows) if groups is None else _group_numbers(groups)
+    if len(group) != counts.rows:
+        raise ValueError(f"{len(group)} groups for {counts.rows} rows")
+    patients = int(group.max()) + 1 if len(group) else 0
+    if patients < 2:
+        return dict.fromkeys(point, (0.0, 1.0))
+    sums = _sums_by_group(counts, group, patients)
+    rng = np.random.default_rng(seed)
+    totals = np.stack([_draw(rng, patients) @ sums for _ in range(draws)])
+    levels = len(counts.levels)
+    macro = totals[:, 3 * levels : 4 * levels] / totals[:, -1:]
+    drawn = named(measure(totals[:, : 3 * levels].reshape(draws, levels, 3), macro), counts.levels)
+    return {key: _interval(drawn[key], value, patients) for key, value in point.items()}
+
+
+def wilson(successes: float, trials: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share; it does not collapse at 0 or 1. (0, 1) without trials."""
+    if trials <= 0:
+        return 0.0, 1.0
+    share, z2 = successes / trials, Z95 * Z95
+    centre = (share + z2 / (2 * trials)) / (1 + z2 / trials)
+    half = Z95 / (1 + z2 / trials) * sqrt(share * (1 - share) / trials + z2 / (4 * trials * trials))
+    # At 0 and 1 centre and half are equal but for rounding: the bound is the share itself.
+    low = 0.0 if successes == 0 else max(0.0, centre - half)
+    high = 1.0 if successes == trials else min(1.0, centre + half)
+    return low, high
+
+
+def _group_numbers(groups: Sequence[Hashable]) -> NDArray[np.int64]:
+    number: dict[Hashable, int] = {}
+    return np.array([number.setdefault(group, len(number)) for group in groups], dtype=np.int64)
+
+
+def _sums_by_group(counts: Counts, group: NDArray[np.int64], patients: int) -> NDArray[np.float64]:
+    """(patients, 4 x levels + 1): counts, F1 and number of the rows of each patient."""
+    flat = np.hstack([counts.values.reshape(counts.rows, -1), row_f1(counts), np.ones((counts.rows, 1))])
+    sums = np.zeros((patients, flat.shape[1]))
+    np.add.at(sums, group, flat)
+    return sums
+
+
+def _draw(rng: np.random.Generator, patients: int) -> NDArray[np.float64]:
+    """How often each patient is in one resample."""
+    return np.bincount(rng.integers(0, patients, patients), minlength=patients).astype(float)
+
+
+def _interval(drawn: NDArray[np.float64], point: float, patients: int) -> tuple[float, float]:
+    low, high = (float(bound) for bound in np.percentile(drawn, (2.5, 97.5)))
+    if low == high and point in (0.0, 1.0):
+        return wilson(point * patients, patients)
+    return low, high

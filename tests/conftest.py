@@ -1,0 +1,37 @@
+"""Where tests find real data: environment variables that .ci/run sets; absent, those tests are skipped with the reason."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("HF_EVALUATE_OFFLINE", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+REPOSITORY = Path(__file__).parents[1]
+
+
+def _folder(variable: str, what: str) -> Path:
+    value = os.environ.get(variable)
+    if not value:
+        pytest.skip(f"{variable} is not set: it names the folder with {what}")
+    return Path(value)
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The root of the checkout."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def published() -> Path:
+    """The papers' tables as CSV files."""
+    return _folder("CLINICAL_EVALS_PUBLISHED", "the papers' tables as CSV files")
+
+
+@pytest.fixture(scope="session")
+def mimic_demo() -> Path:
+    """The open MIMIC-IV demo."""
+    return _folder("CLINICAL_EVALS_MIMIC_DEMO", "the MIMIC-IV Clinical Database Demo 2.2 (it holds hosp/)")

@@ -1,0 +1,66 @@
+"""Bootstrap and Wilson intervals: known closed forms, seeds, groups, edges."""
+
+import numpy as np
+import pytest
+
+from clinical_evals.scoring.hierarchy import Counts, scores
+from clinical_evals.scoring.intervals import bootstrap, wilson
+
+
+def _counts(values: list[list[int]]) -> Counts:
+    return Counts(np.array(values, dtype=np.int64)[:, None, :], ("full",))
+
+
+def test_wilson_against_published_values() -> None:
+    # Wilson 1927 with z = 1.96: 0 of 10 -> upper 3.8416/13.8416 = 0.2775; 5 of 10 -> 0.2366 to 0.7634.
+    assert wilson(0, 10) == (0.0, pytest.approx(0.2775, abs=1e-4))
+    assert wilson(10, 10) == (pytest.approx(0.7225, abs=1e-4), 1.0)
+    assert wilson(5, 10) == (pytest.approx(0.2366, abs=1e-4), pytest.approx(0.7634, abs=1e-4))
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+def test_interval_of_a_mean_has_the_normal_width() -> None:
+    # 400 rows with one gold and one predicted code, right in half of them: precision is a share of 0.5 of 400,
+    # standard error sqrt(0.25/400) = 0.025, so the interval is 0.5 +- 0.049.
+    low, high = bootstrap(_counts([[i % 2, 1, 1] for i in range(400)]), draws=4000, seed=1)["precision_full"]
+    assert low == pytest.approx(0.451, abs=0.006)
+    assert high == pytest.approx(0.549, abs=0.006)
+
+
+def test_rows_of_one_patient_are_drawn_together() -> None:
+    values = [[i // 4 % 2, 1, 1] for i in range(400)]  # 100 patients with four equal rows each
+    alone = bootstrap(_counts(values), draws=2000)["f1_full"]
+    together = bootstrap(_counts(values), [i // 4 for i in range(400)], draws=2000)["f1_full"]
+    # Four equal rows say no more than one: the width is that of 100 rows, twice that of 400.
+    assert (together[1] - together[0]) / (alone[1] - alone[0]) == pytest.approx(2, rel=0.12)
+
+
+def test_every_score_has_an_interval_around_it() -> None:
+    rng = np.random.default_rng(0)
+    gold, predicted = rng.integers(1, 9, (60, 2)), rng.integers(1, 9, (60, 2))
+    both = rng.integers(0, np.minimum(gold, predicted) + 1)
+    counts = Counts(np.stack([both, gold, predicted], axis=-1), ("block", "full"))
+    intervals = bootstrap(counts)
+    assert intervals.keys() == scores(counts).keys()
+    for key, value in scores(counts).items():
+        assert 0 <= intervals[key][0] < value < intervals[key][1] <= 1, key
+
+
+def test_all_wrong_and_all_right_are_not_certain() -> None:
+    assert bootstrap(_counts([[0, 1, 1]] * 10))["f1_full"] == wilson(0, 10)
+    assert bootstrap(_counts([[1, 1, 1]] * 10))["f1_full"] == wilson(10, 10)
+
+
+def test_one_patient_says_nothing_about_others() -> None:
+    assert bootstrap(_counts([[1, 2, 2], [2, 2, 2]]), ["a", "a"])["f1_full"] == (0.0, 1.0)
+
+
+def test_seed_decides() -> None:
+    counts = _counts([[i % 3, 3 + i % 5, 4 + i % 7] for i in range(50)])
+    assert bootstrap(counts, seed=3) == bootstrap(counts, seed=3)
+    assert bootstrap(counts, seed=3) != bootstrap(counts, seed=4)
+
+
+def test_groups_of_another_length_are_refused() -> None:
+    with pytest.raises(ValueError, match="3 groups for 2 rows"):
+        bootstrap(_counts([[0, 1, 1]] * 2), [1, 2, 3])
