@@ -78,7 +78,7 @@ def test_paths(code: str, path: tuple[str, ...]) -> None:
 
 
 def test_release_has_the_documented_sizes() -> None:
-    # April 2026: 22 chapters; 258 blocks that are ranges and 39 with the name of their only category; 1,918 categories.
+    # April 2026: 22 chapters; 258 blocks that are ranges, 39 with the name of their only category; 1,918 categories.
     # (The package lists those 39 names twice, as block and as category: so 336 and 1,957 when its list is counted.)
     codes = [code for code in CODES if "-" not in code]
     assert len({SYSTEM.path(code)[0] for code in codes}) == 22
