@@ -13,7 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src" / PACKAGE
 
 # Each layer may import itself and everything above it in this table; layers of one line may not import each other.
 LAYERS = (
-    ("errors", "version"),
+    ("errors", "version", "markers"),
     ("ontology", "scoring"),
     ("matching",),
     ("ior_bench", "clibench"),
