@@ -8,7 +8,7 @@ TORCH ?= torch==2.13.0 --extra-index-url https://download.pytorch.org/whl/cpu
 else
 TORCH ?= torch==2.13.0
 endif
-PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 # Nothing here needs a Hub: models and data come from the package index and from this repository.
 export HF_HUB_OFFLINE ?= 1
 export HF_EVALUATE_OFFLINE ?= 1

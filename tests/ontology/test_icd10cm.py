@@ -67,6 +67,7 @@ def test_refuses_what_is_not_in_the_release(text: str) -> None:
         ("S72.001A", ("19", "S70-S79", "S72", "S72.0", "S72.001A")),
         ("I10", ("9", "I10-I1A", "I10", "I10", "I10")),
         ("B20", ("1", "B20", "B20", "B20", "B20")),  # block and category share the name: the category
+        ("T07.XXXA", ("19", "T07", "T07", "T07.XXXA", "T07.XXXA")),  # T07.X is not in the release
         ("F99", ("5", "F99", "F99", "F99", "F99")),
         ("C7A.010", ("2", "C7A", "C7A", "C7A.0", "C7A.010")),
         ("E11", ("4", "E08-E13", "E11", "E11", "E11")),

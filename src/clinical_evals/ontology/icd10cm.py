@@ -48,7 +48,8 @@ class ICD10CM(CodeSystem):
         chapter = line[-1]
         if "-" in code:
             return (chapter, code, code, code, code)
-        return (chapter, line[-2], code[:3], code[:5], code)
+        # T07.XXXA has no ancestor of four characters in the release (its X are fillers): there it stands for itself.
+        return (chapter, line[-2], line[-3], line[-4] if len(line) > 3 else code, code)
 
     def normalize(self, text: str) -> str | None:
         """The dotted upper-case form of a code in any case, with or without dot, spaces, trailing punctuation."""
@@ -68,7 +69,7 @@ class ICD10CM(CodeSystem):
         return str(self._source.get_description(code))
 
     def path(self, code: str) -> tuple[str, ...]:
-        """Chapter, block, category, the first four characters, the code. Shorter codes stand for themselves."""
+        """Chapter, block, category, the ancestor of four characters, the code; itself where it has none."""
         return self._paths[code]
 
     def synonyms(self, code: str) -> tuple[str, ...]:

@@ -1,0 +1,100 @@
+"""From an item's text to a code: the equal title, else the most similar one, else nothing (protocol 2.5, point 3)."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from clinical_evals.matching.encoder import Encoder, default_encoder
+from clinical_evals.matching.index import TitleIndex, open_titles
+from clinical_evals.matching.titles import Titles, fold, titles_of
+from clinical_evals.ontology import CodeSystem
+
+DEFAULT_THRESHOLD = 0.5
+
+
+class Match(NamedTuple):
+    """What a text was taken for."""
+
+    code: str
+    """Canonical code of the release."""
+    how: Literal["code", "title", "embedding"]
+    """From a code in the text, from a title equal to it, or from the most similar title."""
+    similarity: float
+    """Cosine similarity of text and title, in -1 to 1; 1.0 for codes and equal titles."""
+
+
+class Matcher:
+    """Matches texts to the codes of one system.
+
+    It does no more than it must: titles are read with the first text, the model and the index with the first text that is no
+    title. A text's match depends on nothing but that text, whatever stands beside it.
+    """
+
+    def __init__(
+        self,
+        system: CodeSystem,
+        encoder: Encoder | Callable[[], Encoder] = default_encoder,
+        threshold: float = DEFAULT_THRESHOLD,
+        cache_dir: str | Path | None = None,
+    ) -> None:
+        """Makes a matcher; nothing is loaded yet.
+
+        Args:
+            system: whose titles are matched.
+            encoder: the embedding model, or what finds it once it is needed.
+            threshold: cosine similarity below which a text stays unmatched; the default is for all-MiniLM-L6-v2.
+            cache_dir: where the title index is kept; by default `cache_folder()`.
+        """
+        self.system = system
+        self.threshold = threshold
+        self._encoder = encoder
+        self._cache_dir = cache_dir
+
+    def match(self, texts: Sequence[str]) -> list[Match | None]:
+        """The match of each text, None where no title is similar enough or the text is empty.
+
+        Texts that differ only in case, white space, dashes, quotes or end punctuation are one text. All texts of a run are
+        best given in one call: the distinct ones are encoded and searched together.
+        """
+        folded = [fold(text) for text in texts]
+        found: dict[str, Match | None] = {"": None}
+        unknown: list[str] = []
+        for text in dict.fromkeys(folded):
+            if code := self._codes_by_title.get(text):
+                found[text] = Match(code, "title", 1.0)
+            elif text:
+                unknown.append(text)
+        if unknown:
+            found.update(zip(unknown, self._most_similar(unknown), strict=True))
+        return [found[text] for text in folded]
+
+    def _most_similar(self, texts: list[str]) -> list[Match | None]:
+        index = self.index
+        positions, similarities = index.search(self.encoder.encode(texts, "Embedding the answers' phrases"))
+        return [
+            Match(index.codes[position], "embedding", similarity) if similarity >= self.threshold else None
+            for position, similarity in zip(positions.tolist(), similarities.tolist(), strict=True)
+        ]
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        """The embedding model.
+
+        Raises:
+            ResourceMissingError: it is not on this machine; the message has the command that brings it.
+        """
+        return self._encoder if isinstance(self._encoder, Encoder) else self._encoder()
+
+    @cached_property
+    def index(self) -> TitleIndex:
+        """The vectors of all titles; the first use on a machine builds them, which takes minutes."""
+        return open_titles(self._titles, self.encoder, self._cache_dir)
+
+    @cached_property
+    def _titles(self) -> Titles:
+        return titles_of(self.system)
+
+    @cached_property
+    def _codes_by_title(self) -> dict[str, str]:
+        return dict(zip(map(fold, self._titles.titles), self._titles.codes, strict=True))

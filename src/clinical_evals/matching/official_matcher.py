@@ -1,0 +1,92 @@
+"""From an item's text to a code as CliBench's released scorer does it (protocol.md 3)."""
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from clinical_evals.matching.dictionary import Candidates
+from clinical_evals.matching.encoder import Encoder, default_encoder
+from clinical_evals.matching.index import TitleIndex, open_titles
+from clinical_evals.matching.matcher import Match
+from clinical_evals.matching.official import title_key
+from clinical_evals.matching.titles import Titles
+
+_LOG = logging.getLogger(__name__)
+
+
+class OfficialMatcher:
+    """Matches texts, empty ones too, to candidates: the first equal title, else the most similar, first on a tie.
+
+    There is no threshold but zero. The model and the index are loaded with the first text that equals no title.
+    """
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        encoder: Encoder | Callable[[], Encoder] = default_encoder,
+        cache_dir: str | Path | None = None,
+    ) -> None:
+        """Makes a matcher; nothing is loaded yet.
+
+        Args:
+            candidates: what texts are matched to; their order decides ties.
+            encoder: the embedding model, or what finds it once it is needed.
+            cache_dir: where the index of the titles is kept; by default `index_store.cache_folder()`.
+        """
+        self.candidates = candidates
+        self._encoder = encoder
+        self._cache_dir = cache_dir
+        self._warned = candidates.from_mimic
+
+    def match(self, texts: Sequence[str]) -> list[Match | None]:
+        """The match of each text; None only where even the most similar title has a similarity below zero.
+
+        Without MIMIC's dictionary the first call that has texts logs a warning.
+        """
+        if texts and not self._warned:
+            self._warned = True
+            _LOG.warning(
+                "protocol='official' without MIMIC's dictionary: the candidates are the %s. Scores may differ "
+                "from the published tables; give dictionary=…/hosp/d_icd_diagnoses.csv.gz.",
+                self.candidates.source,
+            )
+        found: dict[str, Match | None] = {}
+        unknown = []
+        for text in dict.fromkeys(texts):
+            if code := self._first_code.get(title_key(text)):
+                found[text] = Match(code, "title", 1.0)
+            else:
+                unknown.append(text)
+        if unknown:
+            found.update(zip(unknown, self._most_similar(unknown), strict=True))
+        return [found[text] for text in texts]
+
+    def _most_similar(self, texts: list[str]) -> list[Match | None]:
+        index = self.index
+        positions, similarities = index.search(self.encoder.encode(texts, "Embedding the answers' phrases"))
+        return [
+            Match(index.codes[position], "embedding", similarity) if similarity >= 0 else None
+            for position, similarity in zip(positions.tolist(), similarities.tolist(), strict=True)
+        ]
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        """The embedding model.
+
+        Raises:
+            ResourceMissingError: it is not on this machine; the message has the command that brings it.
+        """
+        return self._encoder if isinstance(self._encoder, Encoder) else self._encoder()
+
+    @cached_property
+    def index(self) -> TitleIndex:
+        """The vectors of all candidates, kept by their content; the first use on a machine builds them (minutes)."""
+        titles = Titles(self.candidates.name, list(self.candidates.codes), list(self.candidates.titles))
+        return open_titles(titles, self.encoder, self._cache_dir)
+
+    @cached_property
+    def _first_code(self) -> dict[str, str]:
+        # Reversed, so that of equal titles the first stays.
+        pairs = zip(reversed(self.candidates.titles), reversed(self.candidates.codes), strict=True)
+        return {title_key(title): code for title, code in pairs}

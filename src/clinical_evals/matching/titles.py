@@ -1,0 +1,63 @@
+"""What a text can be matched to: the official titles of one code system, each distinct one once."""
+
+import unicodedata
+from typing import NamedTuple
+
+from clinical_evals.ontology import CodeSystem
+
+_VARIANTS = str.maketrans(
+    {
+        **dict.fromkeys("‐‑‒–—―−﹘", "-"),
+        **dict.fromkeys("‘’‚‛′`´", "'"),
+        **dict.fromkeys("“”„‟″«»＂", '"'),
+        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"),  # invisible: removed
+    }
+)
+_AFTER = " .,;:!?…。、，；：！？"
+_AROUND = " '\"*_"
+
+
+def fold(text: str) -> str:
+    """A text as titles are compared: character forms, case, white space, dashes, quotes and end punctuation made alike.
+
+    >>> fold("  Crohn’s disease of small intestine – with  complications. ")
+    "crohn's disease of small intestine - with complications"
+    """
+    if not text.isascii():
+        composed = unicodedata.normalize("NFKC", text.translate(_VARIANTS))
+        text = unicodedata.normalize("NFKC", composed.casefold()).translate(_VARIANTS)
+    text = " ".join(text.casefold().replace("`", "'").split())
+    before = None
+    while before != text:  # quotes and punctuation may be nested: «Gout».
+        before = text
+        text = text.strip(_AROUND).rstrip(_AFTER)
+    return text
+
+
+class Titles(NamedTuple):
+    """Titles with the code that each stands for, in the order that decides ties; the two lists are parallel."""
+
+    source: str
+    """What they are the titles of, as progress bars and cache folders name it."""
+    codes: list[str]
+    titles: list[str]
+
+
+def titles_of(system: CodeSystem) -> Titles:
+    """The distinct titles an answer's text is compared with: of codes and their headers, not of ranges such as E08-E13.
+
+    Several codes may have one title: A08.3 and A08.39 are both "Other viral enteritis". The longest code is taken, and
+    of equally long ones the first of the release: down the line the longest shares all ancestors with the others, and
+    it is the one that can be billed, so the one that can be gold. (726 titles of ICD-10-CM April 2026.)
+    """
+    place: dict[str, int] = {}
+    chosen = Titles(f"{system.name} {system.release}", [], [])
+    for code in filter(system.code_shape.fullmatch, system.codes()):
+        title = system.title(code)
+        at = place.setdefault(fold(title), len(chosen.codes))
+        if at == len(chosen.codes):
+            chosen.codes.append(code)
+            chosen.titles.append(title)
+        elif len(code) > len(chosen.codes[at]):
+            chosen.codes[at], chosen.titles[at] = code, title
+    return chosen
