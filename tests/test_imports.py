@@ -19,7 +19,9 @@ LAYERS = (
     ("ior_bench", "clibench"),
     ("assets", "names"),
     ("datasets_hub", "tasks", "hub", "report"),
-    ("cli", "__main__"),
+    ("demo",),
+    ("cli",),
+    ("__main__",),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 # `tasks` runs what `datasets_hub` loads and passes the guard of `hub`; these three are looked at by name.

@@ -4,7 +4,8 @@
     ├── InputError            what the user gave cannot be used (also a ValueError)
     │   └── UnknownNameError  a name that is none of ours; the nearest ones are in the message
     ├── ResourceMissingError  a model, table or release file that is not on this machine
-    └── RunError              a run that cannot go on; what it had finished is saved
+    ├── RunError              a run that cannot go on; what it had finished is saved
+    └── GuardError            something MIMIC-derived, or unreadable, was about to leave this machine; nothing was sent
 
 Each message names the file, row or column, what was found, what was expected and what helps. The command line prints
 the message without a traceback and exits with `exit_code`.
@@ -48,3 +49,9 @@ class RunError(ClinicalEvalsError):
     """A run that cannot go on; what it had finished is saved."""
 
     exit_code = 4
+
+
+class GuardError(ClinicalEvalsError):
+    """Something MIMIC-derived, or something that cannot be read, was about to leave this machine; nothing was sent."""
+
+    exit_code = 5

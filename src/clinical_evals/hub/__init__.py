@@ -1,0 +1,1 @@
+"""The Hub's side: what may leave this machine, and how it gets there."""
