@@ -3,9 +3,9 @@
 import warnings
 
 import numpy as np
+from benchmarks.measure import in_turn, report, seconds
 from hiclass import metrics as hiclass
 
-from benchmarks.measure import in_turn, report, seconds
 from clinical_evals.ontology import CodeSystem, get_system
 from clinical_evals.scoring.hierarchy import BOTH, PREDICTED, count
 from clinical_evals.scoring.intervals import bootstrap

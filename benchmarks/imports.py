@@ -1,4 +1,4 @@
-"""Cold starts in fresh processes: the import, the command line's help, and the libraries that they must not pull in."""
+"""Cold starts in fresh processes: the import, the command line's help, and what they must not pull in."""
 
 import subprocess
 import sys

@@ -8,8 +8,8 @@ import sys
 import tempfile
 
 import numpy as np
-
 from benchmarks.measure import in_turn, report, seconds
+
 from clinical_evals.matching.encoder import default_encoder, fastest_precision
 from clinical_evals.matching.index import open_index, open_titles
 from clinical_evals.matching.titles import Titles, titles_of
@@ -26,7 +26,7 @@ def main() -> None:
     encoder = default_encoder()
     whole = titles_of(system)
     rows = sorted(random.Random(0).sample(range(len(whole.titles)), SAMPLE))
-    sample = Titles(whole.name, whole.source, [whole.codes[i] for i in rows], [whole.titles[i] for i in rows])
+    sample = Titles(whole.source, [whole.codes[i] for i in rows], [whole.titles[i] for i in rows])
     plain = SentenceTransformer(str(encoder.folder), device="cpu", local_files_only=True)
     plain.encode(sample.titles[:64])
     encoder.encode(sample.titles[:64])

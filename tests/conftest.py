@@ -1,4 +1,4 @@
-"""Where tests find real data: environment variables that .ci/run sets; absent, those tests are skipped with the reason."""
+"""Where tests find real data: environment variables that .ci/run sets; without them those tests are skipped."""
 
 import os
 from pathlib import Path

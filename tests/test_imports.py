@@ -84,7 +84,9 @@ def test_cheap_modules_import_nothing_heavy_at_import_time(name: str) -> None:
 
 
 def _python(code: str, cwd: Path) -> str:
-    done = subprocess.run([sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True, check=False, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -111,7 +113,8 @@ def test_scoring_codes_does_not_load_torch(tmp_path: Path) -> None:
     code = """
 import sys
 from clinical_evals.matching.scorer import CodeScorer
-result = CodeScorer("icd10cm").score(["1. I10\\n2. Type 2 diabetes mellitus without complications"], [["I10", "E11.9"]])
+answer = "1. I10\\n2. Type 2 diabetes mellitus without complications"
+result = CodeScorer("icd10cm").score([answer], [["I10", "E11.9"]])
 assert result.scores()["f1_full"] == 1.0, result
 print(sorted(set(sys.modules) & {"torch", "sentence_transformers", "transformers"}))
 """

@@ -2,7 +2,7 @@
 
     python build_index.py FOLDER [--die-at N --when before|after]
 
-Prints how many titles it embedded and the SHA-256 of the vectors. It kills itself (SIGKILL, as a machine would) at the N-th
+Prints how many titles it embedded and the SHA-256 of the vectors. It kills itself (SIGKILL) at the N-th
 time that a finished file is put in its place, before or after that.
 """
 
@@ -30,7 +30,9 @@ index.fastest_precision = lambda: "float32"  # torch would only be loaded to loo
 
 
 def made_up_titles() -> Titles:
-    return Titles("made up", [f"C{row}" for row in range(TITLES)], [f"title {row * 7919 % 1009}" for row in range(TITLES)])
+    return Titles(
+        "made up", [f"C{row}" for row in range(TITLES)], [f"title {row * 7919 % 1009}" for row in range(TITLES)]
+    )
 
 
 class HashEncoder(Encoder):
@@ -48,7 +50,9 @@ class HashEncoder(Encoder):
         self.encoded += len(texts)
         time.sleep(self.seconds)
         seeds = [int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") for text in texts]
-        vectors = np.array([np.random.default_rng(seed).standard_normal(self.dimension) for seed in seeds], dtype=np.float32)
+        vectors = np.array(
+            [np.random.default_rng(seed).standard_normal(self.dimension) for seed in seeds], dtype=np.float32
+        )
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -55,3 +56,9 @@ def minilm() -> Encoder:
         return default_encoder()
     except ResourceMissingError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def small_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the index of `small_system` by `minilm` is kept, so that it is built once for all tests."""
+    return tmp_path_factory.mktemp("small_cache")

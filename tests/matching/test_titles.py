@@ -28,7 +28,9 @@ def test_folding_twice_changes_nothing(text: str) -> None:
     assert fold(fold(text)) == fold(text)
 
 
-@given(st.text(alphabet=st.characters(max_codepoint=0x24F)), st.sampled_from([" ", "\t", "\n", "\u00a0", "\u2009", "  "]))
+@given(
+    st.text(alphabet=st.characters(max_codepoint=0x24F)), st.sampled_from([" ", "\t", "\n", "\u00a0", "\u2009", "  "])
+)
 def test_white_space_and_ends_do_not_count(text: str, space: str) -> None:
     spaced = space + text.replace(" ", space) + space + "."
     assert fold(spaced) == fold(text)

@@ -1,15 +1,18 @@
-"""Answers that are JSON: lists, objects, lines of objects; in a fence or not, with single quotes, cut off, or slightly broken.
+"""Answers that are JSON: lists, objects, lines of objects; in a fence or not, cut off, or slightly broken.
 
-A lenient reader instead of `json`, so that what a model wrote before it was cut off still counts. Linear time, no recursion
-deeper than `_DEPTH`.
+A lenient reader instead of `json`, so that what a model wrote before it was cut off still counts. Linear time, no
+recursion deeper than `_DEPTH`.
 """
 
 import json
 import re
 from typing import TypeAlias
 
+from clinical_evals.matching.answer_headings import is_heading, is_label, section_kind
 from clinical_evals.matching.answer_items import Decision
-from clinical_evals.matching.answer_phrases import is_evidence, is_heading, is_label, is_title, section_kind, words_of
+from clinical_evals.matching.answer_phrases import is_evidence
+from clinical_evals.matching.answer_titles import is_title
+from clinical_evals.matching.answer_words import words_of
 from clinical_evals.matching.codes_in_text import is_only_codes
 from clinical_evals.ontology import CodeSystem
 
@@ -21,7 +24,10 @@ class Pairs(list[tuple[str, "Value"]]):
 Value: TypeAlias = "str | list[Value] | Pairs"
 
 _DEPTH = 40
-_START = re.compile(r"\[\s{0,40}(?=[\"'{]|\[\s{0,40}[\"'{])|\{\s{0,40}(?=[\"']|[A-Za-z_]\w{0,40}\s{0,4}:\s{0,4}[\"'\[{])|\[\s{0,40}\]|\{\s{0,40}\}")
+_START = re.compile(
+    r"\[\s{0,40}(?=[\"'{]|\[\s{0,40}[\"'{])|\{\s{0,40}(?=[\"']|[A-Za-z_]\w{0,40}\s{0,4}:\s{0,4}[\"'\[{])"
+    r"|\[\s{0,40}\]|\{\s{0,40}\}"
+)
 _TOKEN = re.compile(
     r"""(?P<string>"(?:[^"\\]|\\.)*+(?:"|\Z|\\\Z)|'(?:[^'\\]|\\.|'(?!\s{0,20}(?:[,:\]}]|\Z)))*+(?:'|\Z|\\\Z))"""
     r"""|(?P<mark>[\[\]{}:,])|(?P<comment>//[^\n]*)|(?P<bare>[^\s\[\]{}:,"']+|['"])""",
@@ -41,7 +47,7 @@ def read_json(text: str) -> tuple[list[Value], int]:
 
 
 def _read_value(text: str, start: int) -> tuple[Value, int]:
-    """The value that starts at a bracket, and where it ends; what is still open at the end of the text is closed there."""
+    """The value that starts at a bracket, and where it ends; what is still open is closed at the text's end."""
     top: list[Value] = []
     stack: list[list[Value] | Pairs] = [top]
     key: list[str | None] = [None]
@@ -66,7 +72,12 @@ def _read_value(text: str, start: int) -> tuple[Value, int]:
         mark = token["mark"]
         if token["string"] is not None or token["bare"] is not None:
             written = _unquoted(token["string"]) if token["string"] is not None else token["bare"]
-            if last[-1] is not None and token["string"] is not None and isinstance(stack[-1], Pairs) and key[-1] is not None:
+            if (
+                last[-1] is not None
+                and token["string"] is not None
+                and isinstance(stack[-1], Pairs)
+                and key[-1] is not None
+            ):
                 flush()  # a missing comma
             last[-1] = written if last[-1] is None else f"{last[-1]} {written}"
         elif mark == ":":
@@ -111,7 +122,11 @@ def _unquoted(written: str) -> str:
     if "\\" not in inner:
         return inner
     try:
-        return str(json.loads('"' + inner.replace("\\'", "'").replace('"', '\\"' if quote == "'" else '"') + '"', strict=False))
+        return str(
+            json.loads(
+                '"' + inner.replace("\\'", "'").replace('"', '\\"' if quote == "'" else '"') + '"', strict=False
+            )
+        )
     except ValueError:
         return inner.replace("\\n", "\n").replace("\\", "")
 
@@ -119,8 +134,10 @@ def _unquoted(written: str) -> str:
 # What the values say
 
 _IGNORED = re.compile(
-    r"rational|reason|evidence|explan|justif|confiden|probab|likelihood|score|comment|notes?\b|support|treat|plan|status|severity|source|date|onset"
-    r"|rank|priority|type|category|chapter|block|certain|summary|disclaim|recommend|think|thought|analysis|symptom|finding|vital|system|version"
+    r"rational|reason|evidence|explan|justif|confiden|probab|likelihood|score|comment|notes?\b|support"
+    r"|treat|plan|status|severity|source|date|onset"
+    r"|rank|priority|type|category|chapter|block|certain|summary|disclaim|recommend|think|thought|analysis"
+    r"|symptom|finding|vital|system|version"
     r"|patient|profile|age|sex|gender|valid|ruled|excluded|history_of|billable|index|id\b",
     re.IGNORECASE,
 )
@@ -128,10 +145,13 @@ _NAME = re.compile(r"title|descr|desc\b|name|text|display|label|term", re.IGNORE
 
 
 def _role(key: str, system: CodeSystem) -> str:
-    """ignore, code, name (of a decision), decision (one or a list of them), group (of decisions) or "" (anything else)."""
+    """ignore, code, name (of a decision), decision (one or a list of them), group (of decisions) or "" "
+    "(anything else)."""
     words = words_of(re.sub(r"([a-z])([A-Z])", r"\1 \2", key.replace("_", " ")))
     text = " ".join(words)
-    if any(re.match(_IGNORED, word) for word in words) and "diagnosis" not in words and "diagnoses" not in words or section_kind(text, system):
+    if (
+        any(re.match(_IGNORED, word) for word in words) and "diagnosis" not in words and "diagnoses" not in words
+    ) or section_kind(text, system):
         return "ignore"
     if _NAME.search(text):
         return "name"
@@ -156,10 +176,14 @@ def decisions_in_json(text: str, system: CodeSystem) -> list[Decision] | None:
 
 def _of_value(value: Value, system: CodeSystem, depth: int, code: bool = False) -> list[Decision]:
     if isinstance(value, str):
-        return [] if value in ("null", "None", "true", "false") else [Decision("", value) if code else Decision(value, "", True)]
+        return (
+            []
+            if value in ("null", "None", "true", "false")
+            else [Decision("", value) if code else Decision(value, "", True)]
+        )
     if isinstance(value, Pairs):
         return _of_object(value, system, depth + 1)
-    if _is_row(value, system):  # ["E11.9", "Type 2 diabetes"]
+    if depth > 1 and _is_row(value, system):  # ["E11.9", "Type 2 diabetes"]
         return [Decision(str(value[1]), str(value[0]))]
     return [decision for each in value for decision in _of_value(each, system, depth + 1, code)]
 
@@ -167,7 +191,7 @@ def _of_value(value: Value, system: CodeSystem, depth: int, code: bool = False) 
 def _is_row(value: list[Value], system: CodeSystem) -> bool:
     if len(value) != 2 or not all(isinstance(each, str) for each in value):
         return False
-    return is_only_codes(str(value[0]), system) and not is_only_codes(str(value[1]), system) and " " in str(value[1])
+    return is_only_codes(str(value[0]), system) and not is_only_codes(str(value[1]), system)
 
 
 def _of_object(pairs: Pairs, system: CodeSystem, depth: int) -> list[Decision]:
@@ -210,7 +234,7 @@ def _paired(codes: list[str], titles: list[str]) -> list[Decision]:
 def _of_pair(key: str, value: Value, system: CodeSystem, depth: int) -> list[Decision]:
     """A key that is no field's name: a code or a title with what belongs to it, or a group of decisions."""
     if is_only_codes(key, system):
-        titles = _texts(value)
+        titles = _texts(value) or [each.text for each in _of_value(value, system, depth) if each.text]
         return [Decision(titles[0] if titles else "", key)]
     if isinstance(value, str):
         return [Decision(key, value if is_only_codes(value, system) else "")]

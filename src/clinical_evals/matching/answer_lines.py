@@ -5,14 +5,14 @@ Nothing here knows medicine: what a line is a child of follows from its layout. 
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-from clinical_evals.matching.answer_items import plain
-from clinical_evals.matching.answer_phrases import is_heading, is_label, is_remark, is_sentence, is_title, section_kind, words_of
+from clinical_evals.matching.answer_explanations import plain
+from clinical_evals.matching.answer_headings import is_label
 from clinical_evals.matching.answer_tables import cells_of, csv_rows, is_rule
 from clinical_evals.ontology import CodeSystem
 
 _MAX_INDENT = 40
-_MAX_DEPTH = 60
 
 
 @dataclass
@@ -33,6 +33,8 @@ class Line:
     """Its list has a further entry below: the next number, or the same bullet at the same indent."""
     rows: list[list[str]] = field(default_factory=list)
     """A whole table stands here."""
+    ruled: bool = False
+    """Its first row is underlined, as a header is."""
     children: list["Line"] = field(default_factory=list)
 
     @property
@@ -47,19 +49,29 @@ class Line:
         return len(bare) > 4 and bare[:2] in ("**", "__") and bare[-2:] == bare[:2] and bare[2:-2].count(bare[:2]) == 0
 
 
-_SIGNS = "-*+•●○◦▪▫■□◆◇▶►▸▹→➔➤➢➜❖✓✔✅☑☐✗✘❌★☆※‣⁃∙·–—»¤§"
+_SIGNS = "-*+#・•●○◦▪▫■□◆◇▶►▸▹→➔➤➢➜❖✓✔✅☑☐✗✘❌★☆※‣⁃∙·–—»¤§"
 _BULLET = re.compile(
-    rf"(?P<sign>[{re.escape(_SIGNS)}\u2190-\u21ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff]+|o(?= )|\uf0b7|\uf0a7)"
+    rf"(?P<sign>[{re.escape(_SIGNS)}\u2190-\u21ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff]+"
+    r"|o(?= )|\uf0b7|\uf0a7)"
     r"[ \t]*(?:\[[ xX✓]?\][ \t]+)?|\[[ xX✓]?\][ \t]+"
 )
 _NUMBER = re.compile(
     r"(?:#|No\.? ?|Nr\.? ?|№ ?)?[(\[]?(?P<order>\d{1,3})(?P<deeper>(?:\.\d{1,2}){0,3})"
-    r"(?:[)\]]+[.:]?|\.\)?(?!\d)|:(?!\d)|[、。](?!\d)| ?[-–—] |/ )[ \t]*|#(?P<hash>\d{1,3}) +|(?P<levels>\d{1,2}(?:\.\d{1,2}){1,3}) +(?=[A-Z*])"
+    r"(?:[)\]]+[.:]?|\.\)?(?!\d)|:(?!\d)|[、。](?!\d)| ?[-–—] |/ )[ \t]*|#(?P<hash>\d{1,3}) +"
+    r"|(?P<levels>\d{1,2}(?:\.\d{1,2}){1,3}) +(?=[A-Z*])"
 )
-_NUMBERED_LABEL = re.compile(r"(?P<label>[A-Za-z][A-Za-z ()-]{1,40}?) ?(?:#|no\.? ?)?(?P<order>\d{1,3}) ?(?:[:.)]|[-–—] )[ \t]*(?=\S)", re.IGNORECASE)
-_LETTER = re.compile(r"(?P<open>\()?(?P<letter>[A-Za-z]|[ivxIVX]{2,5})(?P<close>[.)\]:])[ \t]+(?=\S)|\((?P<inner>[A-Za-z]|[ivxIVX]{2,5})\)[ \t]*(?=\S)")
+_NUMBERED_LABEL = re.compile(
+    r"(?P<label>[A-Za-z][A-Za-z ()-]{1,40}?)(?: (?:#|no\.? ?)?|#)(?P<order>\d{1,3}) ?"
+    r"(?:[:.)](?!\d)|[-–—] )[ \t]*(?=\S)",
+    re.IGNORECASE,
+)
+_LETTER = re.compile(
+    r"(?P<open>\()?(?P<letter>[A-Za-z]|[ivxIVX]{2,5})(?P<close>[.)\]:])[ \t]+(?=\S)|\((?P<inner>[A-Za-z]"
+    r"|[ivxIVX]{2,5})\)[ \t]*(?=\S)"
+)
 _BARE_NUMBER = re.compile(r"(?P<order>\d{1,3})[ \t]+(?=[A-Za-z*(\"])")
 _HASHES = re.compile(r"(#{1,6})[ \t]+(?=\S)|(#{2,6})(?=[A-Za-z*])")
+_ESCAPED_MARKER = re.compile(r"\A(\d{0,3})\\(?=[-*+.)#>])")
 _QUOTE = re.compile(r"(?:>[ \t]?)+")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[\w+-]*[ \t]*\Z")
 _TABBED_MARKER = re.compile(rf"^([ \t]*(?:\(?\d{{1,3}}[.):]\)?|[{re.escape(_SIGNS)}]|o))\t+")
@@ -76,11 +88,18 @@ def read_lines(text: str, system: CodeSystem) -> list[Line]:
         body = each.strip()
         if number in tables:
             if rows := tables[number]:
-                lines.append(Line("table", 0, "table", after_blank=blank, rows=rows))
+                lines.append(Line("table", 0, "table", after_blank=blank, rows=rows, ruled=_is_ruled(raw, number)))
             blank = False
             continue
-        if not body or (is_rule(body) and len(body) > 2):
-            if len(body) > 2 and set(body) <= {"=", "-"} and lines and not blank and not lines[-1].kind and not lines[-1].level:
+        if not any(map(str.isalnum, body)):
+            if (
+                len(body) > 2
+                and set(body) <= {"=", "-"}
+                and lines
+                and not blank
+                and not lines[-1].kind
+                and not lines[-1].level
+            ):
                 lines[-1].level = 2  # underlined: a heading
             blank = True
             continue
@@ -96,13 +115,22 @@ def read_lines(text: str, system: CodeSystem) -> list[Line]:
     return [line for line in lines if line.text or line.children]
 
 
+def _is_ruled(raw: list[str], first: int) -> bool:
+    """Whether a rule follows the first row of a table (a grid starts with a rule of its own)."""
+    first += is_rule(raw[first].strip())
+    return first + 1 < len(raw) and is_rule(raw[first + 1].strip())
+
+
 def _tables_in(raw: list[str], system: CodeSystem) -> dict[int, list[list[str]]]:
     """By line number: the rows of the table that starts there; no rows for its other lines."""
     found: dict[int, list[list[str]]] = {}
     i = 0
     while i < len(raw):
-        end, rows = i, []
-        while end < len(raw) and (cells := cells_of(raw[end])) is not None or (rows and end < len(raw) and is_rule(raw[end].strip())):
+        end = i
+        rows: list[list[str]] = []
+        while (end < len(raw) and (cells := cells_of(raw[end])) is not None) or (
+            rows and end < len(raw) and is_rule(raw[end].strip())
+        ):
             rows += [cells] if cells is not None and not is_rule(raw[end].strip()) else []
             end += 1
         if len(rows) > 1 or (rows and (end - i > 1 or raw[i].strip().startswith("|"))):
@@ -118,6 +146,7 @@ def _tables_in(raw: list[str], system: CodeSystem) -> dict[int, list[list[str]]]
 
 def _read_line(raw: str, body: str) -> Line:
     indent = min(_MAX_INDENT, len(raw[:200].expandtabs(4)) - len(raw[:200].expandtabs(4).lstrip()))
+    body = _ESCAPED_MARKER.sub(r"\1", body)
     if quote := _QUOTE.match(body):
         body = body[quote.end() :]
     line = Line(body, indent)
@@ -147,7 +176,12 @@ def _take_marker(line: Line) -> bool:
         line.kind = line.kind or "bullet " + (bullet["sign"] or "[]")[:1]
         line.text = text[bullet.end() :].strip()
         return True
-    if (label := _NUMBERED_LABEL.match(inner)) and not line.order and is_label(label["label"]) and not label["label"].lower().startswith("icd"):
+    if (
+        (label := _NUMBERED_LABEL.match(inner))
+        and not line.order
+        and is_label(label["label"])
+        and not label["label"].lower().startswith("icd")
+    ):
         line.order, line.kind = int(label["order"]), line.kind or "number"
         line.text = _unbolded(bold, inner[label.end() :])
         return True
@@ -166,13 +200,13 @@ def _is_bullet(bullet: re.Match[str], text: str) -> bool:
         return not sign or len(sign) < 4
     if sign[0] == "*" and not spaced:
         return "*" not in rest and len(sign) == 1
-    if sign[0] in "+" and not spaced:
-        return False
+    if sign[0] in "+#" and not spaced:
+        return sign == "#" and rest[0].isalpha()
     return spaced or not rest[0].isdigit() or sign[0] not in "-–—"
 
 
 def _keep_sequences(lines: list[Line]) -> None:
-    """Letters, roman numbers and bare numbers are markers only where a neighbour continues the sequence ("E. coli" is none)."""
+    """Letters, roman and bare numbers are markers only where a neighbour continues them ("E. coli" is none)."""
     for pattern, kinds in ((_LETTER, ("letter", "roman")), (_BARE_NUMBER, ("number",))):
         found = [(line, m) for line in lines if not line.kind and (m := pattern.match(line.text.removeprefix("**")))]
         for kind in kinds:
@@ -188,7 +222,11 @@ def _keep_sequences(lines: list[Line]) -> None:
                     bold = "**" if line.text.startswith("**") else ""
                     line.kind, line.order = kind, order
                     line.text = _unbolded(bold, line.text.removeprefix("**")[match.end() :])
-                elif kind == "roman" and match[0].strip() == "I." and match.string[match.end() : match.end() + 1].isupper():
+                elif (
+                    kind == "roman"
+                    and match[0].strip() == "I."
+                    and match.string[match.end() : match.end() + 1].isupper()
+                ):
                     line.kind, line.order, line.text = kind, 1, match.string[match.end() :]
 
 
@@ -213,121 +251,6 @@ def _style_of(match: re.Match[str]) -> str:
 
 def _join_empty_markers(lines: list[Line]) -> None:
     """A number alone on its line belongs to the text below it."""
-    for line, following in zip(lines, lines[1:], strict=False):
+    for line, following in pairwise(lines):
         if line.kind and not line.text and not following.kind and not following.level and following.text:
             line.text, following.text = following.text, ""
-
-
-# The tree
-
-def tree_of(lines: list[Line], system: CodeSystem) -> Line:
-    """The root over all lines. Headings hold what follows them, items hold what is nested under them."""
-    root = Line("", -1)
-    _mark_lists(lines)
-    titled = _titles_stand_above_bullets(lines, system)
-    stack: list[Line] = [root]
-    for i, line in enumerate(lines):
-        following = lines[i + 1] if i + 1 < len(lines) else None
-        if line.level:
-            while len(stack) > 1 and not 0 < stack[-1].level < line.level:
-                stack.pop()
-        elif line.kind:
-            _pop_for_marked(stack, line)
-        elif titled and following and following.kind and line.indent == 0:
-            _pop_to_section(stack)
-        else:
-            _pop_for_unmarked(stack, line, system)
-        del stack[_MAX_DEPTH:]
-        stack[-1].children.append(line)
-        if not _is_closed(line, system):
-            stack.append(line)
-    return root
-
-
-def _mark_lists(lines: list[Line]) -> None:
-    """Set `goes_on` in the lines that carry a marker."""
-    seen: set[tuple[int, str, int]] = set()
-    for line in reversed(lines):
-        bullet = line.kind.startswith("bullet")
-        line.goes_on = (line.indent, line.kind, 0 if bullet else line.order + 1) in seen
-        seen.add((line.indent, line.kind, 0 if bullet else line.order))
-
-
-def _is_closed(line: Line, system: CodeSystem) -> bool:
-    """"Rationale: fever and cough" in a line of its own: nothing hangs on it."""
-    head, colon, tail = line.words[:2000].partition(":")
-    return not line.kind and not line.level and bool(colon and tail.strip()) and section_kind(head, system) != ""
-
-
-def _titles_stand_above_bullets(lines: list[Line], system: CodeSystem) -> bool:
-    """An answer that starts with a bare line and bullets under it: its bare lines are what the bullets belong to."""
-    if len(lines) < 3 or lines[0].kind or lines[0].level or not lines[1].kind.startswith("bullet"):
-        return False
-    words = lines[0].words
-    return not (opens_section(lines[0], system) or is_remark(words) or is_sentence(words))
-
-
-def _pop_to_section(stack: list[Line]) -> None:
-    while len(stack) > 1 and not stack[-1].level:
-        stack.pop()
-
-
-def _pop_for_marked(stack: list[Line], line: Line) -> None:
-    while len(stack) > 1 and stack[-1].kind and stack[-1].indent > line.indent:
-        stack.pop()
-    while len(stack) > 1 and not stack[-1].kind and _hangs_on_marked(stack):
-        stack.pop()
-    while len(stack) > 1 and stack[-1].kind and stack[-1].indent > line.indent:
-        stack.pop()
-    same = [i for i, each in enumerate(stack) if each.kind == line.kind and each.indent == line.indent]
-    if same:
-        del stack[same[-1] :]
-    elif stack[-1].kind and stack[-1].indent == line.indent and not _may_hold(stack[-1], line):
-        stack.pop()
-
-
-def _hangs_on_marked(stack: list[Line]) -> bool:
-    return any(each.kind for each in stack[:-1])
-
-
-def _may_hold(above: Line, line: Line) -> bool:
-    """Whether a marked line of another kind at the same indent hangs on the line above it."""
-    if above.goes_on or above.words.endswith(":") or is_heading(above.words):
-        return True
-    return above.kind.startswith(("number", "letter", "roman")) and not line.after_blank
-
-
-def _pop_for_unmarked(stack: list[Line], line: Line, system: CodeSystem) -> None:
-    holder = next((each for each in reversed(stack) if each.kind), None)
-    opens = opens_section(line, system)
-    if holder and not opens:
-        numbered = holder.kind.startswith("number") and holder.goes_on
-        if line.indent > holder.indent or not line.after_blank or numbered:
-            while stack[-1] is not holder:
-                stack.pop()
-            return
-    head, _, tail = line.words[:2000].partition(":")
-    nested = bool(holder) and (bool(tail.strip()) and not line.after_blank or holder.goes_on and holder.kind.startswith("number"))
-    if holder and opens and (line.indent > holder.indent or (nested and section_kind(head, system))):
-        while stack[-1] is not holder:
-            stack.pop()
-        return
-    while len(stack) > 1 and not stack[-1].level and not (_holds_unmarked(stack[-1], system) and not opens):
-        stack.pop()
-
-
-def _holds_unmarked(line: Line, system: CodeSystem) -> bool:
-    return not line.kind and opens_section(line, system)
-
-
-def opens_section(line: Line, system: CodeSystem) -> bool:
-    """A line without marker that reads as a heading: ends with a colon, is bold, or consists of heading words."""
-    words = line.words
-    if line.kind or line.level or len(words) > 300:
-        return bool(line.level)
-    head, colon, tail = words.partition(":")
-    if colon and (not tail.strip() or is_label(head) or section_kind(head, system)):
-        return True
-    if line.is_bold:
-        return True
-    return (is_heading(words) and not is_title(words, system)) or (section_kind(words, system) != "" and len(words_of(words)) <= 5)

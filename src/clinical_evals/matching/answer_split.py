@@ -1,51 +1,64 @@
-"""One line that states several decisions: "Pneumonia, hypertension and CKD" is three, an official title with commas is one.
+"""One line that states several decisions: "Pneumonia, hypertension and CKD" is three; a title with commas is one.
 
 Source: protocol 2.5, point 1 ("a single comma or semicolon line").
 """
 
 import re
+from itertools import pairwise
 
-from clinical_evals.matching.answer_phrases import is_evidence, is_sentence, is_title, words_of
+from clinical_evals.matching.answer_headings import section_kind
+from clinical_evals.matching.answer_phrases import is_evidence, is_remark, is_sentence
+from clinical_evals.matching.answer_titles import is_title
+from clinical_evals.matching.answer_words import word_set, words_of
 from clinical_evals.matching.codes_in_text import find_codes, is_only_codes
 from clinical_evals.ontology import CodeSystem
 
 _MAX_TITLE_PARTS = 8
 _COMMA = re.compile(r"(?<!\d),|,(?!\d)|、")
+_STOP = re.compile(r"\. (?=[A-Z])")
 _SEMICOLON = re.compile(r";")
 _BAR = re.compile(r" [|/•·●▪] |\s?[•●▪]\s?")
 _BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 _AND = re.compile(r"(?:and|und|as well as|along with|plus|&) ", re.IGNORECASE)
 _INNER_AND = re.compile(r" (?:and|&|as well as|along with) ")
 # After a comma these go on with what stands before it.
-_GOES_ON = frozenset(
-    "unspecified initial subsequent sequela sequelae without with due secondary likely probable probably possible possibly presumed "
-    "presumably suspected not nos nec in on at by of for from status s/p during including excluding except complicated complicating "
-    "requiring most which that who where resulting related associated caused based given as to per consistent supported evidenced "
-    "manifested characterized noted seen but now currently so".split()
+_GOES_ON = word_set(
+    "unspecified initial subsequent sequela sequelae without with due secondary likely probable probably "
+    "possible possibly presumed presumably suspected not nos nec in on at by of for from status s/p during "
+    "including excluding except complicated complicating requiring most which that who where resulting related "
+    "associated caused based given as to per consistent supported evidenced manifested characterized noted "
+    "seen but now currently so"
 )
-_QUALIFIERS = frozenset(
-    "left right bilateral unilateral acute subacute chronic mild moderate severe recurrent current primary type stage grade class "
-    "systolic diastolic combined stable unstable improving improved worsening resolved resolving controlled uncontrolled uncomplicated "
-    "complicated intractable persistent paroxysmal permanent intermittent new old initial lower upper middle lobe lobes side sided limb "
-    "extremity anterior posterior lateral medial distal proximal nonobstructive obstructive insulin dependent active inactive healed "
-    "benign malignant bacterial viral nondisplaced displaced closed open traumatic nontraumatic confirmed and or on of the unspecified "
-    "i ii iii iv v a b c d end well poorly eye ear arm leg hip knee foot hand i/ii multiple single diffuse focal generalized localized "
-    "first second third fourth trimester degree decompensated compensated exacerbation remission episode organism site recent remote "
-    "nonpressure pressure postoperative preoperative idiopathic congenital acquired hereditary symptomatic asymptomatic".split()
+_QUALIFIERS = word_set(
+    "left right bilateral unilateral acute subacute chronic mild moderate severe recurrent current primary "
+    "type stage grade class systolic diastolic combined stable unstable improving improved worsening resolved "
+    "resolving controlled uncontrolled uncomplicated complicated intractable persistent paroxysmal permanent "
+    "intermittent new old initial lower upper middle lobe lobes side sided limb extremity anterior posterior "
+    "lateral medial distal proximal nonobstructive obstructive insulin dependent active inactive healed benign "
+    "malignant bacterial viral nondisplaced displaced closed open traumatic nontraumatic confirmed and or on "
+    "of the unspecified i ii iii iv v a b c d end well poorly eye ear arm leg hip knee foot hand i/ii multiple "
+    "single diffuse focal generalized localized first second third fourth trimester degree decompensated "
+    "compensated exacerbation remission episode organism site recent remote nonpressure pressure postoperative "
+    "preoperative idiopathic congenital acquired hereditary symptomatic asymptomatic"
 )
 
 
 def split_line(text: str, system: CodeSystem) -> list[str]:
     """The decisions of one line. A title of the release, and whatever only reads on after a comma, stays whole."""
-    if is_title(text, system):
+    found = find_codes(text, system)
+    if is_title(text, system) or (len(found.codes) == 1 and is_title(found.rest, system)):
         return [text]
     for separator in (_SEMICOLON, _BAR):
         parts = _cut(text, separator)
         if len(parts) > 1:
             return _paired(parts, system) if separator is _BAR else [_without_and(part) for part in parts]
+    parts = _cut(text, _STOP)
+    if len(parts) > 1 and not any(map(_is_no_phrase, parts)):
+        return parts
     parts = _cut(text, _COMMA)
+    parts = [part for part in parts if not (":" in part and section_kind(part.partition(":")[0], system))] or parts
     if len(parts) < 2:
-        return [text]
+        return parts
     if any(is_only_codes(part, system) for part in parts):
         return _paired(parts, system)
     groups = _joined(parts, system)
@@ -53,6 +66,11 @@ def split_line(text: str, system: CodeSystem) -> list[str]:
     if running and not all(is_title(group, system) for group in groups):
         return [text]
     return _split_last(groups, system)
+
+
+def _is_no_phrase(part: str) -> bool:
+    """Running text, or no more than the beginning of an abbreviation ("E." coli)."""
+    return len(part) < 3 or len(words_of(part)) > 12 or is_sentence(part) or is_evidence(part) or is_remark(part)
 
 
 def split_pair(text: str, system: CodeSystem) -> list[str]:
@@ -99,19 +117,26 @@ def _paired(parts: list[str], system: CodeSystem) -> list[str]:
 
 def _runs(flags: list[bool]) -> list[tuple[int, int]]:
     edges = [0, *(i for i in range(1, len(flags)) if flags[i] != flags[i - 1]), len(flags)]
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))
 
 
 def _joined(parts: list[str], system: CodeSystem) -> list[str]:
     """Parts put together again where they make an official title or where one only goes on with the one before."""
-    parts = [_without_and(part) if i == len(parts) - 1 else part for i, part in enumerate(parts)]
     capitals = sum(part[:1].isupper() for part in parts[1:])
     mostly_capital = len(parts) > 2 and capitals * 2 > len(parts) - 1
     groups: list[str] = []
     i = 0
     while i < len(parts):
-        end = next((j for j in range(min(len(parts), i + _MAX_TITLE_PARTS), i + 1, -1) if is_title(", ".join(parts[i:j]), system)), i + 1)
+        end = next(
+            (
+                j
+                for j in range(min(len(parts), i + _MAX_TITLE_PARTS), i + 1, -1)
+                if is_title(", ".join(parts[i:j]), system)
+            ),
+            i + 1,
+        )
         part = ", ".join(parts[i:end])
+        part = part if is_title(part, system) else _without_and(part)
         if groups and end == i + 1 and _goes_on(groups[-1], part, mostly_capital, system):
             groups[-1] += ", " + part
         else:
@@ -126,7 +151,7 @@ def _goes_on(before: str, part: str, mostly_capital: bool, system: CodeSystem) -
         return not words
     if all(word in _QUALIFIERS or word in _GOES_ON or word.isdigit() for word in words):
         return True
-    if is_title(part, system) and (part[:1].isupper() or words[0] not in _GOES_ON):
+    if is_title(part, system) and (len(words) > 1 or words[0] not in _GOES_ON):
         return is_title(f"{part} {before}", system)
     if words[0] in _GOES_ON or part.lower().startswith("s/p") or is_evidence(part):
         return True
@@ -139,9 +164,18 @@ def _split_last(groups: list[str], system: CodeSystem, least: int = 2) -> list[s
     """The "and" without a comma before it: "diabetes, hypertension and CKD" ends with two decisions."""
     last = groups[-1]
     halves = _INNER_AND.split(last)
-    if len(groups) < least or len(halves) != 2 or is_title(last, system) or not all(re.search(r"[^\W\d_]{2}", h) for h in halves):
+    if (
+        len(groups) < least
+        or len(halves) != 2
+        or is_title(last, system)
+        or not all(re.search(r"[^\W\d_]{2}", h) for h in halves)
+    ):
         return groups
-    if words_of(halves[1])[:1] and words_of(halves[1])[0] in _GOES_ON | _QUALIFIERS and not is_title(halves[1], system):
+    if (
+        words_of(halves[1])[:1]
+        and words_of(halves[1])[0] in _GOES_ON | _QUALIFIERS
+        and not is_title(halves[1], system)
+    ):
         first = words_of(halves[1])[0]
         if first in _GOES_ON or len(words_of(halves[1])) == 1:
             return groups

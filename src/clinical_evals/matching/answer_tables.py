@@ -1,21 +1,15 @@
-"""Tables in an answer: Markdown, pipes, tabs, CSV. One decision a row; columns other than code and title are ignored."""
+"""Tables in an answer: Markdown, pipes, tabs, CSV. One decision a row; columns other than code and title "
+"are ignored."""
 
 import csv
 import re
 
+from clinical_evals.matching.answer_headings import is_code_label, is_heading, is_label, section_kind
 from clinical_evals.matching.answer_items import Decision
-from clinical_evals.matching.answer_phrases import (
-    is_code_label,
-    is_evidence,
-    is_heading,
-    is_label,
-    is_measurement,
-    is_sentence,
-    is_title,
-    says_nothing,
-    section_kind,
-    words_of,
-)
+from clinical_evals.matching.answer_measurements import is_measurement
+from clinical_evals.matching.answer_phrases import is_evidence, is_sentence, says_nothing
+from clinical_evals.matching.answer_titles import is_title
+from clinical_evals.matching.answer_words import word_set, words_of
 from clinical_evals.matching.codes_in_text import find_codes, is_only_codes
 from clinical_evals.ontology import CodeSystem
 
@@ -26,6 +20,7 @@ _PIPE = re.compile(r"(?<!\\)\|")
 _INDEX = re.compile(r"(?:no|nr|rank|index|sl|s|item|problem|row|order|priority)\W*(?:no)?\W*|#|\W*", re.IGNORECASE)
 _MARKER = re.compile(r"\A(?:[-*•·]|\d{1,3}[.)])\s+(?=\S)")
 _MAX_COLUMNS = 30
+_OTHER_COLUMNS = word_set("type category source status chapter evidence supporting confidence")
 
 
 def is_rule(line: str) -> bool:
@@ -48,7 +43,7 @@ def cells_of(line: str) -> Row | None:
 
 def csv_rows(lines: list[str], system: CodeSystem) -> list[Row] | None:
     """Lines that are CSV: a header of column names, or a code first and a title after it in every line."""
-    if len(lines) < 2 or not all("," in line for line in lines):
+    if len(lines) < 2 or not all("," in line for line in lines) or is_title(lines[0], system):
         return None
     try:
         rows = [[cell.strip() for cell in row] for row in csv.reader(lines, skipinitialspace=True)]
@@ -59,7 +54,9 @@ def csv_rows(lines: list[str], system: CodeSystem) -> list[Row] | None:
     if _is_header(rows[0], system):
         return rows
     coded = all(
-        is_only_codes(row[0], system) and re.search(r"[A-Za-z]{3}", row[1]) and not any(is_only_codes(cell, system) for cell in row[1:])
+        is_only_codes(row[0], system)
+        and re.search(r"[A-Za-z]{3}", row[1])
+        and not any(is_only_codes(cell, system) for cell in row[1:])
         for row in rows
     )
     if not coded:
@@ -67,10 +64,19 @@ def csv_rows(lines: list[str], system: CodeSystem) -> list[Row] | None:
     return [[row[0], ", ".join(row[1:])] for row in rows]
 
 
-def decisions_in_rows(rows: list[Row], system: CodeSystem) -> list[Decision]:
-    """One decision for each row of a table that states one; its header row, if it has one, says what the columns are."""
+def decisions_in_rows(rows: list[Row], system: CodeSystem, ruled: bool = False) -> list[Decision]:
+    """One decision for each row that states one; a header row says what the columns are.
+
+    Args:
+        rows: the cells of each row.
+        system: the code system of the answer.
+        ruled: a line is drawn under the first row, as under a header.
+    """
     rows = [[_plain(cell) for cell in row[:_MAX_COLUMNS]] for row in rows]
-    header = rows[0] if rows and _is_header(rows[0], system) else None
+    named = rows and (_is_header(rows[0], system) or (ruled and not _states_decision(rows[0], system)))
+    header = rows[0] if named else None
+    if header and system.name != "loinc" and _is_lab_table(header):
+        return []
     found = []
     for row in rows[1:] if header else rows:
         if not header and _is_header(row, system):
@@ -94,16 +100,28 @@ def _is_header(row: Row, system: CodeSystem) -> bool:
     return all(known) or (len(named) > 2 and sum(known) >= len(named) - 1 and known[0])
 
 
+def _states_decision(row: Row, system: CodeSystem) -> bool:
+    return any(is_only_codes(cell, system) or is_title(cell, system) for cell in row)
+
+
+def _is_lab_table(header: Row) -> bool:
+    """Values with their units are the record's laboratory results, repeated."""
+    words = {word for name in header for word in words_of(name)}
+    return "value" in words and not {"unit", "units", "range", "flag", "reference"}.isdisjoint(words)
+
+
 def _column(name: str, system: CodeSystem) -> str:
     """What a column holds: code, title, ignore, or "" if its name does not tell."""
     if is_code_label(name):
         return "code"
     if _INDEX.fullmatch(name):
         return "ignore"
-    if section_kind(name, system) or re.match(r"(?:type|category|source|status|chapter|evidence|supporting|confidence)", name, re.IGNORECASE):
-        return "ignore"
     words = words_of(name)
-    if any(word.startswith("icd") or word == "code" for word in words) and not any(w.startswith(("descr", "title", "name")) for w in words):
+    if section_kind(name, system) or (len(words) < 4 and words[0:1] and words[0] in _OTHER_COLUMNS):
+        return "ignore"
+    if any(word.startswith("icd") or word == "code" for word in words) and not any(
+        w.startswith(("descr", "title", "name")) for w in words
+    ):
         return "code" if is_label(name) else ""
     return "title" if is_label(name) or is_heading(name) else ""
 
@@ -113,8 +131,9 @@ def _by_header(header: Row, row: Row, system: CodeSystem) -> Decision | None:
     kinds += [""] * (len(row) - len(kinds))
     codes = [cell for kind, cell in zip(kinds, row, strict=False) if kind == "code" and not says_nothing(cell)]
     titles = [cell for kind, cell in zip(kinds, row, strict=False) if kind == "title" and not says_nothing(cell)]
+    codes += [cell for cell in titles if is_only_codes(cell, system)]
     if codes or titles:
-        worded = [cell for cell in titles if re.search(r"[^\W\d_]{2}", cell)]
+        worded = [cell for cell in titles if cell not in codes and re.search(r"[^\W\d_]{2}", cell)]
         title = next((cell for cell in worded if not is_label(cell) or is_title(cell, system)), "")
         return Decision(title, ", ".join(codes))
     return None if any(kind in ("code", "title") for kind in kinds) else _by_content(row, system)
@@ -124,7 +143,11 @@ def _by_content(row: Row, system: CodeSystem) -> Decision | None:
     cells = [cell for cell in row if cell and not says_nothing(cell) and not cell.rstrip(".)").isdigit()]
     codes = [cell for cell in cells if is_only_codes(cell, system)]
     worded = [cell for cell in cells if cell not in codes and re.search(r"[^\W\d_]{2}", cell)]
-    titles = [cell for cell in worded if not (is_label(cell) or is_evidence(cell) or is_sentence(cell) or is_measurement(cell))]
+    titles = [
+        cell
+        for cell in worded
+        if not (is_label(cell) or is_evidence(cell) or is_sentence(cell) or is_measurement(cell))
+    ]
     titles = [cell for cell in worded if is_title(cell, system) or find_codes(cell, system).codes] or titles
     if not codes and not titles:
         return Decision(worded[0]) if worded and len(row) > 1 and not is_label(worded[0]) else None

@@ -3,9 +3,11 @@
 Every function is text in, text out, takes linear time, and never raises. Source: protocol 2.5, point 1.
 """
 
-import html
 import re
 import unicodedata
+from itertools import pairwise
+
+from clinical_evals.matching.answer_headings import is_label
 
 # Unicode
 
@@ -18,22 +20,34 @@ _CIRCLED = {chr(0x2460 + i): f"{i + 1}) " for i in range(20)}  # ① to ⑳
 for _first in (0x2776, 0x2780, 0x278A):  # ❶, ➀, ➊ to ten
     _CIRCLED |= {chr(_first + i): f"{i + 1}) " for i in range(10)}
 _KEYCAP = re.compile("([0-9])\ufe0f?\u20e3")
+_LATEX_FRAME = re.compile(r"\\(?:begin|end)\{[a-z*]{1,20}\}(?:\[[^\]\n]{0,60}\])?")
+_LATEX_ITEM = re.compile(r"\\item\b(?:\[[^\]\n]{0,20}\])?")
 _PLAIN = str.maketrans(
-    _CIRCLED | dict.fromkeys("‐‑−﹣－", "-") | dict.fromkeys("‘’‚‛′", "'") | dict.fromkeys("“”„‟″", '"') | {"\U0001f51f": "10) "}
+    _CIRCLED
+    | dict.fromkeys("‐‑−﹣－", "-")
+    | dict.fromkeys("‘’‚‛′", "'")
+    | dict.fromkeys("“”„‟″", '"')
+    | {"\U0001f51f": "10) "}
 )
 # Bounded runs: the canonical ordering of a megabyte of combining marks would take quadratic time.
 _NON_ASCII_RUN = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]{1,200}")
 
 
 def plain_unicode(text: str) -> str:
-    """One newline character, compatibility forms folded (full-width, ligatures, circled numbers), nothing invisible."""
-    if "\n" not in text and "\\n" in text:  # a log that escaped its newlines
-        text = text.replace("\\r", "").replace("\\n", "\n")
+    """One newline character, compatibility forms folded (full-width, circled numbers), nothing invisible."""
+    if "\\n" in text and "\n" not in text.strip():  # a log that escaped its newlines
+        text = text.replace("\\r", "").replace("\\n", "\n").replace("\\t", "\t")
     text = _LINE_ENDS.sub("\n", text)
     if not text.isascii():
         text = _KEYCAP.sub(r"\1) ", text).translate(_PLAIN)
         text = _NON_ASCII_RUN.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text)
-    return _INVISIBLE.sub("", text)
+    text = _INVISIBLE.sub("", text)
+    if "\\item" in text:  # a LaTeX list
+        text = _LATEX_ITEM.sub("\n- ", _LATEX_FRAME.sub("\n", text))
+    quoted = text.strip()
+    if len(quoted) > 2 and quoted[0] == quoted[-1] == '"' and quoted.count('"') == 2:
+        return quoted[1:-1]
+    return text
 
 
 # Reasoning and chat tokens
@@ -58,8 +72,15 @@ _NEXT_TURN = re.compile(
     r"|^[ ]?(?:#{1,4} ?)?(?:human|user|instruction|question)\s?:",
     re.IGNORECASE | re.MULTILINE,
 )
-_ECHOED_TURN = re.compile(r"\A\s*(?:human|user|question|### (?:instruction|question|input))\s?:[^\n]*(?:\n(?!\s*(?:#* ?)?(?:assistant|answer|response)\s?:)[^\n]*)*(?=\n\s*(?:#* ?)?(?:assistant|answer|response)\s?:)", re.IGNORECASE)
-_ROLE = re.compile(r"^[ ]?(?:#{1,4} ?)?(?:assistant|ai|model|doctor|clinician|response)\s?: ?", re.IGNORECASE | re.MULTILINE)
+_ECHOED_TURN = re.compile(
+    r"\A\s*(?:human|user|question|### (?:instruction|question"
+    r"|input))\s?:[^\n]*(?:\n(?!\s*(?:#* ?)?(?:assistant|answer"
+    r"|response)\s?:)[^\n]*)*(?=\n\s*(?:#* ?)?(?:assistant|answer|response)\s?:)",
+    re.IGNORECASE,
+)
+_ROLE = re.compile(
+    r"^[ ]?(?:#{1,4} ?)?(?:assistant|ai|model|doctor|clinician|response)\s?: ?", re.IGNORECASE | re.MULTILINE
+)
 _CHAT_TOKEN = re.compile(
     r"<\|im_start\|>\s?assistant|<\|start_header_id\|>\s?assistant|<start_of_turn>\s?model|<\|[a-z_0-9]{1,40}\|>|</s>"
     r"|<(?:end_of_turn|start_of_turn|eos|bos|pad|unk)>|\[/?INST\]|<</?SYS>>",
@@ -83,7 +104,9 @@ def _final_channel(text: str) -> str:
     channels = list(_CHANNEL.finditer(text))
     if not channels:
         bare = text.lstrip()  # the same with its tokens stripped
-        return bare.rpartition("assistantfinal")[2] if bare.startswith("analysis") and "assistantfinal" in bare else text
+        return (
+            bare.rpartition("assistantfinal")[2] if bare.startswith("analysis") and "assistantfinal" in bare else text
+        )
     ends = [m.start() for m in channels[1:]] + [len(text)]
     parts = [text[m.end() : end] for m, end in zip(channels, ends, strict=True) if m[1].lower() == "final"]
     return "\n".join(_CHANNEL_END.split(part, maxsplit=1)[0] for part in parts)
@@ -95,7 +118,11 @@ def _without_tagged_reasoning(text: str) -> str:
     for tag in _REASONING.finditer(text):
         groups = tag.groupdict()
         name = next(v for k, v in groups.items() if k.startswith("name") and v is not None).lower() or "unused"
-        ends = next((v for k, v in groups.items() if k.startswith("end") and v is not None), "").lower() in ("/", "end", "95")
+        ends = next((v for k, v in groups.items() if k.startswith("end") and v is not None), "").lower() in (
+            "/",
+            "end",
+            "95",
+        )
         if inside:
             if ends and name == inside:
                 inside, last = "", tag.end()
@@ -120,110 +147,59 @@ def _tagged_answer(text: str) -> str:
     return best or text
 
 
-# HTML and other tags
-
-_HUGE_ENTITY = re.compile(r"&#[xX]?[0-9a-fA-F]{8,}+;?")  # html.unescape fails on numbers of thousands of digits
-_COMMENT = re.compile(r"<!--|<(script|style)\b", re.IGNORECASE)
-_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]{0,40}+)((?:\s[^<>]{0,400})?)/?>")
-_INLINE = frozenset("i em u span font code sub sup small a mark label abbr tt kbd center big cite q ins".split())
-_STRUCK = frozenset("s del strike".split())
-_BOLD = frozenset("b strong".split())
-_EVIDENCE_TAG = re.compile(r"evidence|rational|reason|explan|justif|confiden|comment|note|probab|support|treat")
-_CODE_TAG = re.compile(r"code|icd")
-_TITLE_TAG = re.compile(r"name|title|descr|term|diagnosis|condition|disease")
-_TABLE_BREAK = re.compile(r"<br\s?/?>", re.IGNORECASE)
-_TABLE_LINE = re.compile(r"^[ ]{0,8}\|.*$", re.MULTILINE)
-
-
-def without_html(text: str) -> str:
-    """Tags as the Markdown that says the same: list items, table rows, headings, bold; entities as characters."""
-    if "&" in text:
-        text = html.unescape(_HUGE_ENTITY.sub(" ", text)).replace("\r", "\n")
-        text = _INVISIBLE.sub("", text.replace("\xa0", " "))
-    if "<" not in text:
-        return text
-    text = _TABLE_LINE.sub(lambda line: _TABLE_BREAK.sub(" ", line[0]), _without_comments(text))
-    records = re.search(r"<(?:name|title|description|diagnosis)>", text, re.IGNORECASE) is not None
-    out: list[str] = []
-    depth, row, last = 0, False, 0
-    for tag in _TAG.finditer(text):
-        closing, name = bool(tag[1]), tag[2].lower()
-        if tag[3].strip() and "=" not in tag[3] and name not in _INLINE | _BOLD | {"br", "p", "div", "hr"}:
-            continue  # "<patient name>" is a placeholder, not a tag
-        piece = text[last : tag.start()]
-        out.append(" ".join(piece.split()) if row else piece)
-        last = tag.end()
-        depth = min(20, max(0, depth + (-1 if closing else 1))) if name in ("ul", "ol", "dl") else depth
-        out.append(_markdown(name, closing, depth, row, records))
-        row = (not closing) if name == "tr" else row and name not in ("table", "tbody", "thead")
-    return "".join([*out, text[last:]])
-
-
-def _markdown(name: str, closing: bool, depth: int, row: bool, records: bool) -> str:
-    if name in ("td", "th"):
-        return " | " if closing else ""
-    if name == "tr":
-        return "\n" if closing else "\n| "
-    if name in _BOLD:
-        return "**"
-    if name in _STRUCK:
-        return "~~"
-    if row or (name in _INLINE and not (records and name == "code")):
-        return " " if row else ""
-    if name in ("li", "dt"):
-        return "\n" if closing else "\n" + "  " * max(0, depth - 1) + "- "
-    if name == "dd":
-        return "\n" if closing else "\n" + "  " * max(1, depth) + "- "
-    if re.fullmatch(r"h[1-6]", name):
-        return "\n" if closing else "\n" + "#" * int(name[1]) + " "
-    if name in ("p", "table"):
-        return "\n\n"
-    return "\n" if closing or not records else _record_label(name)
-
-
-def _record_label(name: str) -> str:
-    """<diagnosis><name>…</name><code>…</code></diagnosis> as the lines of a record."""
-    for pattern, label in ((_EVIDENCE_TAG, "Evidence: "), (_CODE_TAG, "Code: "), (_TITLE_TAG, "")):
-        if pattern.search(name):
-            return "\n" + label
-    return "\n"
-
-
-def _without_comments(text: str) -> str:
-    kept, last = [], 0
-    while start := _COMMENT.search(text, last):
-        kept.append(text[last : start.start()])
-        end = re.compile(f"</{start[1]}>" if start[1] else "-->", re.IGNORECASE).search(text, start.end())
-        if not end:  # not closed: what follows is read as text
-            return "".join(kept) + text[start.end() :]
-        last = end.end()
-    return "".join([*kept, text[last:]])
-
-
 # Several items in one line
 
-_INLINE_NUMBER = re.compile(r"(?:(?<=^)|(?<=[\s;:,.)、。!?]))\(?(\d{1,2})(?:[.、](?!\d)|\)|:(?!\d)) ?(?=[^\s\d]|\d[^\d.])", re.MULTILINE)
+_INLINE_NUMBER = re.compile(
+    r"(?:(?<=^)|(?<=[\s;:,)、。!?]))\(?([1-9]\d?)([.、](?!\d)|\)|:(?!\d)) ?(?=[^\s\d]|\d[^\d.])", re.MULTILINE
+)
 _INLINE_BULLET = re.compile(r" ?[•●▪◦‣] ?")
 _LAST_AND = re.compile(r"[ ,;、]{0,4}(?: (?:and|or))?[ ,;、]{0,4}\Z")
+_NEXT_LABEL = re.compile(r"(?<=[.;]) (?=([A-Z][A-Za-z /-]{1,40}):)")
 _SEP = re.compile(r"<sep>|\[SEP\]", re.IGNORECASE)
 
 
 def one_item_a_line(text: str) -> str:
-    """Lines that hold a whole list ("1. Pneumonia 2. Hypertension", "• Pneumonia • Hypertension") cut into its entries."""
-    return "\n".join(_cut_line(line) for line in _SEP.sub("\n", text).split("\n"))
+    """Lines that hold a whole list ("1. Pneumonia 2. Hypertension", "• Pneumonia • Hypertension") cut "
+    "into its entries."""
+    text = _NEXT_LABEL.sub(lambda m: "\n" if is_label(m[1]) else m[0], _SEP.sub("\n", text))
+    return "\n".join(_cut_line(line) for line in text.split("\n"))
+
+
+_INLINE_LETTER = re.compile(r"(?:(?<=^)|(?<=[\s;,.]))\(?([A-Za-z])[.)] (?=\S)")
+
+
+def _lettered(line: str) -> list[int]:
+    """Where "a. Sepsis b. AKI c. CKD" is to be cut; three letters at least, for "E. coli" is none."""
+    cuts: list[int] = []
+    for letter in _INLINE_LETTER.finditer(line):
+        if letter[1].lower() == chr(ord("a") + len(cuts)) and (cuts or letter.start() == 0):
+            cuts.append(letter.start())
+    return cuts if len(cuts) > 2 else []
+
+
+# "CKD stage 2." is no second entry.
+_COUNTED = ("stage", "type", "grade", "class", "step", "part", "phase", "level", "fetus", "twin", "category", "factor")
+
+
+def _numbered(line: str) -> list[int]:
+    """Where "1. Sepsis 2. AKI" is to be cut: numbers in sequence, all with the sign of the first."""
+    cuts: list[int] = []
+    sign = ""
+    for number in _INLINE_NUMBER.finditer(line):
+        before = line[max(0, number.start() - 12) : number.start()].lower().rstrip()
+        if int(number[1]) != len(cuts) + 1 or (sign and number[2] != sign):
+            continue
+        if len(cuts) != 1 or not before.endswith(_COUNTED):
+            cuts.append(number.start())
+            sign = number[2]
+    return cuts if len(cuts) > 1 else []
 
 
 def _cut_line(line: str) -> str:
-    cuts: list[int] = []
-    wanted = 1
-    for number in _INLINE_NUMBER.finditer(line):
-        before = line[max(0, number.start() - 12) : number.start()].lower().rstrip()
-        if int(number[1]) == wanted and not (wanted == 2 and before.endswith(("stage", "type", "grade", "class", "step", "part", "phase", "level"))):
-            cuts.append(number.start())
-            wanted += 1
+    cuts = _numbered(line) or _lettered(line)
     if len(cuts) > 1:
         edges = [*cuts, len(line)]
-        parts = [_LAST_AND.sub("", line[start:end]) for start, end in zip(edges[:-1], edges[1:], strict=True)]
+        parts = [_LAST_AND.sub("", line[start:end]) for start, end in pairwise(edges)]
         head = line[: cuts[0]].rstrip()
         return "\n".join([head, *parts] if head else parts)
     if len(_INLINE_BULLET.findall(line.strip())) > 1:

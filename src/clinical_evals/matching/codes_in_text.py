@@ -1,15 +1,19 @@
-"""Stage 5 of reading an answer: the codes that one item states, and what remains as its text. Source: protocol 2.5, point 2.
+"""Stage 5 of reading an answer: the codes that one item states, and what remains as its text.
 
-Valid codes are taken wherever they stand. A code-shaped token that the release lacks is a (wrong) prediction where it can
-only be meant as a code: alone, in a list of codes, in brackets, after a label, before a dash or colon and a title, or
-(with a dot) after one; in prose it is text. Exceptions to the first rule, because the token is plainly something else:
-names such as HLA-B27, parvovirus B19, enterovirus D68, coenzyme Q10, p53, an N95 mask or F18-FDG, and temperatures (T 38.5).
+Valid codes are taken wherever they stand. A code-shaped token that the release lacks is a (wrong) prediction where it
+can only be meant as a code: alone, in a list of codes, in brackets, after a label, before a dash or colon and a title,
+or (with a dot) after one; in prose it is text. Source: protocol 2.5, point 2.
+
+Exceptions, because the token is plainly something else. Valid, yet text: names such as HLA-B27, parvovirus B19,
+enterovirus D68, coenzyme Q10, p53, an N95 mask or F18-FDG, and temperatures (fever, T 38.5). In brackets, yet text:
+vertebrae (T12) and vitamins (B12).
 """
 
 import re
 from typing import NamedTuple
 
-from clinical_evals.matching.answer_phrases import remembered
+from clinical_evals.matching.answer_words import remembered
+from clinical_evals.matching.code_lookalikes import NAME_BEFORE, is_a_name, is_vertebra_or_vitamin
 from clinical_evals.ontology import CodeSystem
 
 
@@ -34,19 +38,23 @@ class _Token(NamedTuple):
 # Where a code may start: a word with a digit in it, or capitals only (some ICD-10-PCS codes have no digit).
 _WORD = re.compile(r"(?<![^\W_])(?:[A-Za-z]{0,6}\d[A-Za-z0-9]{0,9}|[A-Z]{5,10})(?![^\W_])")
 _DOTTED = re.compile(r"[A-Za-z0-9]{1,7} ?\. ?([A-Za-z0-9]{1,7})(?![^\W_])")
-_HYPHENED = re.compile(r"[A-Za-z0-9.]{1,8}[-–][A-Za-z0-9.]{0,7}[A-Za-z0-9](?![^\W_]|[-–/][^\W_])")  # E08-E13; LOINC 2345-7
+_HYPHENED = re.compile(
+    r"[A-Za-z0-9.]{1,8}[-–][A-Za-z0-9.]{0,7}[A-Za-z0-9](?![^\W_]|[-–/][^\W_])"
+)  # E08-E13; LOINC 2345-7
 _LABEL = re.compile(
     r"\b(?:(?:primary |secondary |diagnosis |diagnostic |billing |suggested |corresponding |possible |final )?"
     r"(?:ICD(?:[- _]?(?:9|10|11))?(?:[- _]?(?:CM|PCS))?(?:[- _]?codes?)?|codes?|LOINC(?: codes?)?|ATC(?: codes?)?)"
     r"(?:[- ]?(?:number|no\.?))?(?:\(s\))?)(?![^\W_])(?: ?(?:[:#=]|is\b|[-–—>](?= )))? ?",
     re.IGNORECASE,
 )
-_LABEL_END = re.compile(r"(?:ICD[- _]?(?:9|10|11)?[- _]?(?:CM|PCS)?|codes?(?:\(s\))?|LOINC|ATC|is|[:#=-])\W*\Z", re.IGNORECASE)
+_LABEL_END = re.compile(
+    r"(?:ICD[- _]?(?:9|10|11)?[- _]?(?:CM|PCS)?|codes?(?:\(s\))?|LOINC|ATC|is|[:#=-])\W*\Z", re.IGNORECASE
+)
 _JOINER = re.compile(r"\b(?:and|or|to|through|plus|und|with|also)\b", re.IGNORECASE)
 _BRACKET = re.compile(r"[(\[{]([^()\[\]{}]{0,200})[)\]}]")
 _BEFORE_TITLE = re.compile(r" ?(?:[:=→|>]|[-–—]{1,2}>?) |[:=→|—–]|-(?=[A-Za-z]{3})|\. (?=[A-Z][a-z])")
 _EMPTY = re.compile(r"[^\w]*\Z")
-_EDGES = " \t-–—:;,.|/*_`\"=>→+&#~•·"
+_EDGES = ' \t-–—:;,.|/*_`"=>→+&#~•·'
 
 
 @remembered
@@ -70,11 +78,11 @@ def find_codes(text: str, system: CodeSystem, *, field: bool = False) -> CodesIn
     taken = []
     for index, token in enumerate(tokens):
         labelled = _LABEL_END.search(text, max(0, token.start - 24), token.start) is not None
-        bracketed = token in brackets and not _is_vertebra_or_vitamin(text, token)
+        bracketed = token in brackets and not is_vertebra_or_vitamin(text, token.start, token.end)
         if field or alone or labelled:
             taken.append(token)
         elif token.valid:
-            taken += [] if _is_a_name(text, token) else [token]
+            taken += [] if is_a_name(text, token.start, token.end) else [token]
         elif bracketed or _beside_title(text, index, tokens):
             taken.append(token)
     codes = tuple(token.code for token in taken)
@@ -86,7 +94,7 @@ def find_codes(text: str, system: CodeSystem, *, field: bool = False) -> CodesIn
 def is_only_codes(text: str, system: CodeSystem) -> bool:
     """Whether a text holds one or more codes (valid or of their shape), labels and separators, and nothing else."""
     tokens = _tokens(text, system)
-    return bool(tokens) and _nothing_else(text, 0, len(text), tokens) or _spaced_code(text, system) is not None
+    return (bool(tokens) and _nothing_else(text, 0, len(text), tokens)) or _spaced_code(text, system) is not None
 
 
 def _tokens(text: str, system: CodeSystem) -> list[_Token]:
@@ -108,7 +116,12 @@ def _token_at(text: str, start: int, end: int, system: CodeSystem) -> _Token | N
         return _Token(start, range_.end(), code, True)
     if dotted and (code := _normal(dotted[0].replace(" ", ""), system)):
         return _Token(start, dotted.end(), code, True)
-    if dotted and " " not in dotted[0] and _has_shape(dotted[0], system) and not re.fullmatch(r"[a-z]{2,}|[A-Z][a-z]+", dotted[1]):
+    if (
+        dotted
+        and " " not in dotted[0]
+        and _has_shape(dotted[0], system)
+        and not re.fullmatch(r"[a-z]{2,}|[A-Z][a-z]+", dotted[1])
+    ):
         return _Token(start, dotted.end(), dotted[0].upper(), False)  # E11.99 is not E11
     if code := _normal(text[start:end], system):
         return _Token(start, end, code, True)
@@ -139,9 +152,13 @@ def _attached(text: str, start: int, system: CodeSystem) -> bool:
     word = before[0] if before else ""
     if text[start - 1] in ".,":
         return word.isdigit() and text[start].isdigit()
-    if system.normalize(word) or system.code_shape.fullmatch(word.upper()) or re.fullmatch(r"10|cm|pcs|icd\w*|code", word.lower()):
+    if (
+        system.normalize(word)
+        or system.code_shape.fullmatch(word.upper())
+        or re.fullmatch(r"10|cm|pcs|icd\w*|code", word.lower())
+    ):
         return False
-    return text[start - 1] == "-" and (len(word) < 6 or word.lower() in _NAME_BEFORE)
+    return text[start - 1] == "-" and (len(word) < 6 or word.lower() in NAME_BEFORE)
 
 
 def _spaced_code(text: str, system: CodeSystem) -> str | None:
@@ -182,7 +199,7 @@ def _brackets_of_codes(text: str, tokens: list[_Token]) -> dict[_Token, tuple[in
 
 
 def _beside_title(text: str, index: int, tokens: list[_Token]) -> bool:
-    """Before a dash or colon and a title, as the first thing of the item; or, with its dot, after a dash at its end."""
+    """First in the item, before a dash or colon and a title; or, with its dot, last and after a dash."""
     token = tokens[index]
     if index == 0 and _EMPTY.match(text[: token.start]):
         sign = _BEFORE_TITLE.match(text, token.end)
@@ -191,49 +208,12 @@ def _beside_title(text: str, index: int, tokens: list[_Token]) -> bool:
     return dashed and "." in token.code and _EMPTY.match(text, token.end) is not None
 
 
-# Tokens that are plainly something else
-
-_NAME_BEFORE = frozenset(
-    "vitamin vit coenzyme co enzyme ubiquinone hla parvovirus parvo enterovirus ev coxsackievirus coxsackie echovirus rhinovirus "
-    "adenovirus serotype serogroup genotype coli stec ehec room bed ward protein gene isotope iodine fluorine yttrium carbon "
-    "nitrogen oxygen strain clone cytokeratin ck cd amp ampule ampoule anti antigen factor complement exon codon mutant "
-    "temp temperature tmax vertebra vertebrae vertebral ubiquinol".split()
-)
-_NAME_AFTER = frozenset(
-    "mask masks respirator respirators mutation mutations mutant mutated gene protein antigen antibody antibodies fdg pet sirt "
-    "microspheres radioembolization vertebra vertebrae vertebral virus serotype strain supplement supplements supplementation titer "
-    "titers staining immunostain immunostaining allele haplotype positive positivity negative expression overexpression dextrose "
-    "bolus push drip infusion breath urea ammonia receptor".split()
-)
-_FEVER = re.compile(r"\b(?:t|tmax|temp\w*|fever\w*|febrile|hyper-?thermi\w*|hypo-?thermi\w*|pyrexia|sepsis|sirs|chills)\b", re.IGNORECASE)
-_SPINE = re.compile(r"\b(?:vertebra\w*|spin\w+|compression|fracture|thoracic|metasta\w+|cord|level|disc|disk|burst)\b", re.IGNORECASE)
-_VITAMIN = re.compile(r"\b(?:vit\w*|cobalamin|cyanocobalamin|deficien\w+|an(?:a)?emia)\b", re.IGNORECASE)
-
-
-def _is_a_name(text: str, token: _Token) -> bool:
-    """A valid code that stands in prose as part of a name or as a measurement."""
-    written = text[token.start : token.end]
-    if re.fullmatch(r"[Tt] ?(?:3[4-9]|4[0-2])\.\d", written):
-        around = text[max(0, token.start - 200) : token.start] + " " + text[token.end : token.end + 200]
-        return _FEVER.search(around) is not None or re.match(r" ?°?[CF]\b", text[token.end : token.end + 4]) is not None
-    if "." in written or len(written) > 4:
-        return False
-    before = re.search(r"([A-Za-z0-9]+)[^\w,;:]*\Z", text[max(0, token.start - 24) : token.start])
-    after = re.match(r"[ -]([A-Za-z]+)", text[token.end : token.end + 24])
-    if before and before[1].lower() in _NAME_BEFORE or after and after[1].lower() in _NAME_AFTER:
-        return True
-    return re.fullmatch(r"p\d\d", written) is not None
-
-
-def _is_vertebra_or_vitamin(text: str, token: _Token) -> bool:
-    """What an invalid token in brackets may name: (T12), (B12)."""
-    around = text[max(0, token.start - 200) : token.end + 200]
-    if token.code in ("T10", "T11", "T12"):
-        return _SPINE.search(around) is not None
-    return token.code == "B12" and _VITAMIN.search(around) is not None
-
-
 # What remains
+
+
+_HOLLOW = re.compile(r"[(\[{][\s,;:/&-]{0,20}[)\]}]")
+_TWO_SEPARATORS = re.compile(r"([,;:/–—-]) (?=[,;:/–—-] )")
+
 
 def _without(text: str, taken: list[_Token], brackets: dict[_Token, tuple[int, int]]) -> str:
     """The text without the codes, the brackets that held only them, and their labels."""
@@ -245,10 +225,10 @@ def _without(text: str, taken: list[_Token], brackets: dict[_Token, tuple[int, i
         parts.append(text[last:start])
         last = max(last, end)
     parts.append(text[last:])
-    rest = " ".join(_strip_label_end(part) for part in parts[:-1]) + " " + parts[-1]
-    rest = re.sub(r"[(\[{][\s,;:/&-]{0,20}[)\]}]", " ", " ".join(rest.split()))
-    rest = re.sub(r"([,;:/–—-]) (?=[,;:/–—-] )", "", rest)
-    return " ".join(rest.split()).strip(_EDGES + "([{") if rest.count("(") > rest.count(")") else rest.strip(_EDGES)
+    rest = " ".join([*map(_strip_label_end, parts[:-1]), parts[-1]])
+    rest = _HOLLOW.sub(" ", " ".join(rest.split()))
+    rest = " ".join(_TWO_SEPARATORS.sub("", rest).split())
+    return rest.strip(_EDGES + "([{" if rest.count("(") > rest.count(")") else _EDGES)
 
 
 def _strip_label_end(part: str) -> str:

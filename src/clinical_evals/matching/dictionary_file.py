@@ -85,8 +85,8 @@ def _places(path: Path, found: Sequence[str], columns: Sequence[str], hint: str)
 
 def _parquet_rows(path: Path, columns: Sequence[str], hint: str) -> Iterator[Row]:
     try:
-        import pyarrow as pa  # type: ignore[import-untyped]
-        import pyarrow.parquet as pq  # type: ignore[import-untyped]
+        import pyarrow as pa
+        import pyarrow.parquet as pq
     except ImportError as error:
         raise ResourceMissingError(f"{path}: reading Parquet needs pyarrow: pip install pyarrow") from error
     try:

@@ -6,7 +6,8 @@
         chunks/        only during a build: finished ranges, each with its checksum in the name
         lock
 
-Every file is written aside and renamed, so it is whole or not there; the header is written last, so an unfinished index has none.
+Every file is written aside and renamed, so it is whole or not there; the header is written last, so that only a
+finished index has one.
 """
 
 import hashlib
@@ -39,7 +40,10 @@ CHUNK_TITLES = 4096
 
 
 def cache_folder() -> Path:
-    """Where this package keeps what it can make again: CLINICAL_EVALS_CACHE, else clinical-evals in the user's cache folder."""
+    """Where this package keeps what it can make again.
+
+    CLINICAL_EVALS_CACHE if it is set, else `clinical-evals` in XDG_CACHE_HOME, else in ~/.cache.
+    """
     if own := os.environ.get("CLINICAL_EVALS_CACHE"):
         return Path(own).expanduser()
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "clinical-evals"
@@ -78,7 +82,7 @@ class IndexStore:
     # The finished index
 
     def read(self) -> NDArray[np.float16] | None:
-        """The vectors, memory-mapped, after their checksum was compared; None if they are not there or `damage` says why."""
+        """The vectors, memory-mapped, if their checksum is right; None if there are none, or if `damage` says why."""
         self.damage = ""
         vectors_file = self.folder / "vectors.npy"
         try:
@@ -93,17 +97,20 @@ class IndexStore:
             else:
                 vectors: NDArray[np.float16] = np.load(vectors_file, mmap_mode="r", allow_pickle=False)
                 if vectors.dtype == np.float16 and vectors.ndim == 2 and len(vectors) == self.identity["titles"]:
+                    shutil.rmtree(
+                        self.folder / "chunks", ignore_errors=True
+                    )  # left by a build that was killed at its end
                     return vectors
                 self.damage = f"vectors.npy holds {vectors.dtype} {vectors.shape}"
-        except FileNotFoundError as error:
+        except (FileNotFoundError, NotADirectoryError):
             if (self.folder / "header.json").exists():
-                self.damage = f"{Path(error.filename).name} is missing"
+                self.damage = "vectors.npy is missing"
         except (OSError, ValueError, AttributeError) as error:  # ValueError: no JSON, no UTF-8, no array
             self.damage = f"{type(error).__name__}: {error}"
         return None
 
     def write(self, vectors: NDArray[np.float16]) -> NDArray[np.float16]:
-        """Keeps the vectors and removes the chunks. Returns the vectors memory-mapped, or as they are if they cannot be kept."""
+        """Keeps the vectors, removes the chunks. Returns them memory-mapped, or as they are if they cannot be kept."""
         stored = self._keep(lambda: self._write(vectors))
         return vectors if stored is None else stored
 
@@ -179,8 +186,8 @@ class IndexStore:
         except OSError as error:
             self.writable = False
             warnings.warn(
-                f"{self.folder} cannot be written to ({error}), so the title index is not kept and is built again next time. "
-                "Let CLINICAL_EVALS_CACHE name a folder that can be written to.",
+                f"{self.folder} cannot be written to ({error}), so the title index is not kept and is built again "
+                "next time. Let CLINICAL_EVALS_CACHE name a folder that can be written to.",
                 RuntimeWarning,
                 stacklevel=2,
             )

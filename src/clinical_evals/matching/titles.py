@@ -18,7 +18,7 @@ _AROUND = " '\"*_"
 
 
 def fold(text: str) -> str:
-    """A text as titles are compared: character forms, case, white space, dashes, quotes and end punctuation made alike.
+    """A text as titles are compared: without differences of case, white space, dashes, quotes and end punctuation.
 
     >>> fold("  Crohn’s disease of small intestine – with  complications. ")
     "crohn's disease of small intestine - with complications"
@@ -44,7 +44,7 @@ class Titles(NamedTuple):
 
 
 def titles_of(system: CodeSystem) -> Titles:
-    """The distinct titles an answer's text is compared with: of codes and their headers, not of ranges such as E08-E13.
+    """The distinct titles a text is compared with: of codes and their headers, not of ranges such as E08-E13.
 
     Several codes may have one title: A08.3 and A08.39 are both "Other viral enteritis". The longest code is taken, and
     of equally long ones the first of the release: down the line the longest shares all ancestors with the others, and

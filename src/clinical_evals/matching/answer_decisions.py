@@ -1,0 +1,250 @@
+"""Which lines of an answer state decisions: the tree of its lines read with the words of headings and remarks."""
+
+import re
+
+from clinical_evals.matching.answer_explanations import plain
+from clinical_evals.matching.answer_headings import (
+    is_code_label,
+    is_group,
+    is_heading,
+    is_label,
+    is_organ_group,
+    is_title_label,
+    leads_elsewhere,
+    names_disease,
+    section_kind,
+)
+from clinical_evals.matching.answer_items import Decision
+from clinical_evals.matching.answer_lines import Line, read_lines
+from clinical_evals.matching.answer_phrases import is_evidence, is_remark, is_sentence, says_nothing
+from clinical_evals.matching.answer_sentences import SENTENCE_END
+from clinical_evals.matching.answer_split import split_line, split_pair
+from clinical_evals.matching.answer_tables import decisions_in_rows
+from clinical_evals.matching.answer_titles import is_title
+from clinical_evals.matching.answer_tree import tree_of
+from clinical_evals.matching.answer_words import words_of
+from clinical_evals.matching.codes_in_text import find_codes, is_only_codes
+from clinical_evals.ontology import CodeSystem
+
+_FINAL = re.compile(
+    r"(?:the |my )?(?:final|definitive) (?:answer|diagnos[ie]s|list|output|response|codes?|icd|assessment"
+    r"|decision|prediction|set)\b|answer ?:"
+    r"|(?:therefore|thus|so|hence|in conclusion|in summary|based on (?:this|the above|my|these|that)"
+    r"|putting)\b.*\b(?:diagnos[ie]s|codes?|conditions|list|answer)\b.*:\Z",
+    re.IGNORECASE,
+)
+_GREETING = re.compile(
+    r"(?:sure|certainly|of course|okay|ok|absolutely|great|yes|hello|hi)(?: thing)?[!,.:]+ +(?=\S)", re.IGNORECASE
+)
+
+
+def decisions_in_lines(text: str, system: CodeSystem) -> list[Decision]:
+    """The decisions of an answer in lines, in its order."""
+    lines = _from_final_answer(read_lines(text, system))
+    root = tree_of(lines, system)
+    return _LineReader(system, any(line.kind for line in lines)).of_children(root)
+
+
+def _from_final_answer(lines: list[Line]) -> list[Line]:
+    """What follows the last announcement of a final answer, if something does and something stands before it."""
+    for i in range(len(lines) - 1, 0, -1):
+        line = lines[i]
+        if (line.kind and not line.is_bold and ":" not in line.words) or not _FINAL.match(line.words[:300]):
+            continue
+        heading = line.level or line.is_bold or ":" in line.words or len(words_of(line.words)) <= 4
+        if heading and (i + 1 < len(lines) or line.words.partition(":")[2].strip()):
+            return lines[i:]
+    return lines
+
+
+_CHANGES = [
+    (word,) for word in ("elevated", "low", "decreased", "increased", "high", "positive", "abnormal", "rising")
+]
+
+
+class _LineReader:
+    """Which lines of a tree state decisions.
+
+    Args:
+        system: the code system of the answer.
+        structured: the answer has bullets, numbers or tables, so that bare lines are not decisions.
+    """
+
+    def __init__(self, system: CodeSystem, structured: bool) -> None:
+        self.system = system
+        self.structured = structured
+
+    def of_children(self, parent: Line, bare: bool | None = None) -> list[Decision]:
+        """The decisions of a section. Lines that name a code or title of the decision before them are put to it."""
+        bare = not self.structured if bare is None else bare
+        bare = bare or (bool(parent.text) and not any(child.kind or child.level for child in parent.children))
+        found: list[Decision] = []
+        for child in parent.children:
+            if found and self._completes(found, child):
+                continue
+            found += self.of_line(child, bare)
+        return _alternating(found, self.system) if not any(child.kind for child in parent.children) else found
+
+    def _completes(self, found: list[Decision], line: Line) -> bool:
+        """A record in lines: "Diagnosis: Pneumonia", "ICD-10: J18.9"; or the code first and "
+        ""Description: …" after it."""
+        head, colon, tail = line.words.partition(":")
+        if not colon or not tail.strip() or line.level:
+            return False
+        last = found[-1]
+        coded = last.code_field or find_codes(plain(last.text), self.system).codes
+        if is_code_label(head) and not coded and last.text:
+            found[-1] = last._replace(code_field=tail.strip(), several=False)
+            return True
+        bare_code = coded and (not last.text or is_only_codes(plain(last.text), self.system))
+        if is_title_label(head) and bare_code and not is_only_codes(tail, self.system):
+            found[-1] = Decision(tail.strip(), last.code_field or plain(last.text))
+            return True
+        return bool(is_title_label(head) and words_of(head)[-1] in ("description", "desc") and coded)
+
+    def of_line(self, line: Line, bare: bool) -> list[Decision]:
+        """The decisions that a line and what hangs on it state."""
+        if line.rows:
+            return decisions_in_rows(line.rows, self.system, line.ruled)
+        words = _GREETING.sub("", line.words, count=1)
+        head, colon, tail = words.partition(":")
+        head, tail = head.strip(), tail.strip()
+        title = is_title(words.rstrip(":"), self.system)
+        kind = "" if title and not (colon and line.children) else section_kind(head if colon else words, self.system)
+        if kind == "strong" and words_of(head)[:1] == ("step",) and is_heading(tail):
+            return [] if section_kind(tail, self.system) else self.of_children(line)
+        if kind:
+            return [d for d in self.of_children(line, True) if self._coded(d)] if kind == "weak" and not tail else []
+        if is_heading(words) and (not title or colon or any(self._is_plain(child.words) for child in line.children)):
+            return self.of_children(line)
+        if colon and tail and is_label(head) and not is_code_label(head) and not is_title(head, self.system):
+            return self._of_labelled(line, tail, bare)
+        if colon and is_code_label(head) and is_only_codes(tail, self.system):
+            title_below = self._title_below(line)
+            return [Decision(title_below, tail) if title_below else Decision(tail, several=True)]
+        if not line.kind and not line.order and (is_remark(words) or (colon and not tail and is_sentence(words))):
+            if colon and not tail and leads_elsewhere(words, self.system):
+                return [d for d in self.of_children(line, True) if self._coded(d)]
+            stated = tail and not is_sentence(tail) and not line.level
+            inline = [Decision(part) for part in split_pair(tail, self.system)] if stated else []
+            return inline + self.of_children(line)
+        return self._of_statement(line, words, bare)
+
+    def _of_labelled(self, line: Line, tail: str, bare: bool) -> list[Decision]:
+        """After "Primary diagnosis: Pneumonia" what hangs on it is evidence, but bare lines below it are a list."""
+        own = Decision(tail, self._code_below(line), True)
+        if line.kind or line.level:
+            return [own]
+        below = Line(line.text, children=[child for child in line.children if not child.kind])
+        coded = [d for child in line.children if child.kind for d in self.of_line(child, True) if self._coded(d)]
+        return [own, *self.of_children(below, bare), *coded]
+
+    def _of_statement(self, line: Line, words: str, bare: bool) -> list[Decision]:
+        if line.children and self._is_group(line, words.rstrip(": ")):
+            return self.of_children(line)
+        code = self._code_below(line)
+        if is_only_codes(words, self.system) and (title_below := self._title_below(line)):
+            return [Decision(title_below, words)]
+        coded = code or find_codes(words, self.system).leading
+        holds = line.kind or line.level or line.is_bold or bare or coded or any(child.kind for child in line.children)
+        if not holds or says_nothing(words) or (not line.kind and not coded and is_remark(words)):
+            return []
+        if not line.kind and not coded and self._is_running(words):
+            return []
+        below = [] if line.kind or line.level else self._below_bare(line)
+        return [Decision(line.text, code), *below]
+
+    def _is_running(self, words: str) -> bool:
+        """A sentence that states no code and is no line of official titles."""
+        if not is_sentence(words) or is_title(words, self.system) or find_codes(words, self.system).codes:
+            return False
+        first = SENTENCE_END.split(words[:600], maxsplit=1)[0]
+        if (
+            len(first) < len(words[:600])
+            and len(words_of(first)) <= 12
+            and not (is_sentence(first) or is_remark(first))
+        ):
+            return False  # "Sepsis. Fever and hypotension were noted."
+        return len(split_line(words, self.system)) < 2
+
+    def _below_bare(self, line: Line) -> list[Decision]:
+        """Bare lines that hang on a bare line are its neighbours."""
+        return [
+            d
+            for child in line.children
+            if not child.kind and child.indent == line.indent
+            for d in self.of_line(child, not self.structured)
+        ]
+
+    def _is_group(self, line: Line, words: str) -> bool:
+        """Whether a line names a group of the decisions below it, and is none itself."""
+        marked = [child for child in line.children if child.kind or child.level or child.rows]
+        if not marked:
+            return False
+        codes = find_codes(words, self.system).codes
+        if codes and not all("-" in code for code in codes):
+            return False
+        kids = [child.words for child in marked]
+        coded = [kid for kid in kids if self._states_code(kid)]
+        only_codes = [kid for kid in coded if is_only_codes(kid, self.system)]
+        if len(coded) > len(only_codes) or len(only_codes) > 1:
+            return True
+        if codes or only_codes:
+            return False
+        if is_group(words) and not is_title(words, self.system):
+            return any(map(self._is_plain, kids)) or is_heading(words)
+        if not (line.words.endswith(":") or (line.level and not line.order) or not line.kind) or not all(
+            map(self._is_plain, kids)
+        ):
+            return False
+        if is_sentence(words) or all(set(words_of(words)) & set(words_of(kid)) for kid in kids):
+            return True
+        if is_title(words, self.system):
+            return False
+        return is_organ_group(words) or not (names_disease(words) or len(words_of(words)) > 3)
+
+    def _states_code(self, words: str) -> bool:
+        head = words.partition(":")[0]
+        if (is_code_label(head) and ":" in words) or section_kind(head, self.system) or is_evidence(words):
+            return False
+        found = find_codes(words, self.system)
+        return bool(found.codes) and (found.leading or not is_sentence(words))
+
+    def _is_plain(self, words: str) -> bool:
+        """A short phrase that can be a decision: no evidence, sentence, label or measurement."""
+        head, colon, _ = words.partition(":")
+        if (colon and section_kind(head, self.system)) or words_of(words)[:1] in _CHANGES:
+            return False
+        return len(words_of(words)) <= 10 and not (
+            is_evidence(words) or is_sentence(words) or is_remark(words) or re.search(r"\d ?(?:mg|%|/\d)", words)
+        )
+
+    def _code_below(self, line: Line) -> str:
+        """The code that a line nested under an item states for it."""
+        for child in line.children[:20]:
+            head, colon, tail = child.words.partition(":")
+            if (colon and is_code_label(head) and tail.strip()) or is_only_codes(child.words, self.system):
+                return tail.strip() if colon and is_code_label(head) else child.words
+        return ""
+
+    def _title_below(self, line: Line) -> str:
+        """The title that a line nested under a code states for it."""
+        for child in line.children[:20]:
+            head, _, tail = child.words.partition(":")
+            if is_title_label(head) and tail.strip():
+                return tail.strip()
+        return ""
+
+    def _coded(self, decision: Decision) -> bool:
+        return bool(decision.code_field or find_codes(plain(decision.text), self.system).codes)
+
+
+def _alternating(decisions: list[Decision], system: CodeSystem) -> list[Decision]:
+    """Bare lines that are title and code in turn are one decision for each pair."""
+    if len(decisions) < 4 or len(decisions) % 2 or any(d.code_field for d in decisions):
+        return decisions
+    codes = [is_only_codes(plain(d.text), system) for d in decisions]
+    if not all(codes[i] == codes[0] and codes[i + 1] != codes[0] for i in range(0, len(codes), 2)):
+        return decisions
+    pairs = [(decisions[i], decisions[i + 1]) for i in range(0, len(codes), 2)]
+    return [Decision(b.text, plain(a.text)) if codes[0] else Decision(a.text, plain(b.text)) for a, b in pairs]

@@ -1,0 +1,80 @@
+"""What a model really gets: its own chat template around our texts, and its own tokenizer to count them."""
+
+from typing import Any
+
+_PROBE_SYSTEM, _PROBE_USER = "a system text", "a user text"
+# Templates that write today's date would make another prompt of the same row every day: theirs stands still.
+_DATE = "26 Jul 2024"
+_FIXED_NOW = (
+    '{%- macro strftime_now(form) -%}{{ "2024-07-26" if form == "%Y-%m-%d" else "' + _DATE + '" }}{%- endmacro -%}'
+)
+
+
+class ChatPrompt:
+    """Renders and counts prompts for one model.
+
+    Args:
+        tokenizer: a transformers tokenizer.
+        use_chat_template: False gives plain text (a base model), True the tokenizer's chat template.
+        add_special_tokens: whether tokenising adds special tokens; None: only to plain text, since a chat template
+            writes them itself (a second beginning-of-text token would be read by the model).
+    """
+
+    def __init__(self, tokenizer: Any, use_chat_template: bool, add_special_tokens: bool | None = None) -> None:
+        self.tokenizer = tokenizer
+        self.use_chat_template = use_chat_template
+        self.add_special_tokens = not use_chat_template if add_special_tokens is None else add_special_tokens
+        self.template = _with_fixed_date(tokenizer.get_chat_template()) if use_chat_template else None
+        self.has_system_role = use_chat_template and self._probe_system_role()
+
+    def render(self, system: str, user: str) -> str:
+        """The final prompt as text. Without a system role the system text stands at the head of the user turn."""
+        if not self.use_chat_template:
+            return f"{system}\n\n{user}\n"
+        if self.has_system_role:
+            return self._apply([{"role": "system", "content": system}, {"role": "user", "content": user}])
+        return self._apply([{"role": "user", "content": f"{system}\n\n{user}"}])
+
+    def encode(self, prompt: str) -> list[int]:
+        """The tokens of a final prompt, exactly as they are sent."""
+        return list(self.tokenizer(prompt, add_special_tokens=self.add_special_tokens)["input_ids"])
+
+    def count(self, prompt: str) -> int:
+        """How many tokens a final prompt has."""
+        return len(self.encode(prompt))
+
+    def token_ends(self, text: str) -> list[int]:
+        """For each token of a plain text the index of the character after it.
+
+        A tokenizer that cannot tell (not a fast one) counts characters instead: the common ratio is then one of
+        characters.
+        """
+        if not getattr(self.tokenizer, "is_fast", False):
+            return list(range(1, len(text) + 1))
+        encoded = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        return [end for _, end in encoded["offset_mapping"]]
+
+    def _probe_system_role(self) -> bool:
+        # Some templates refuse a system turn with an exception, others leave it out without a word.
+        try:
+            shown = self._apply(
+                [{"role": "system", "content": _PROBE_SYSTEM}, {"role": "user", "content": _PROBE_USER}]
+            )
+        except Exception:  # jinja2.TemplateError and whatever else a model's own template raises
+            return False
+        return _PROBE_SYSTEM in shown
+
+    def _apply(self, messages: list[dict[str, str]]) -> str:
+        return str(
+            self.tokenizer.apply_chat_template(
+                messages,
+                chat_template=self.template,
+                tokenize=False,
+                add_generation_prompt=True,
+                date_string=_DATE,
+            )
+        )
+
+
+def _with_fixed_date(template: str) -> str:
+    return _FIXED_NOW + template if "strftime_now" in template else template

@@ -1,0 +1,54 @@
+"""What of lighteval 0.13 is replaced while our launcher runs it, each with its reason; restored afterwards."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from clinical_evals.tasks.names import Task
+
+
+@contextmanager
+def lighteval_session() -> Iterator[None]:
+    """Within it lighteval knows only the tasks it is given, keeps no cache of answers and is quiet."""
+    from lighteval.models.transformers import transformers_model
+    from lighteval.tasks.registry import Registry
+
+    from clinical_evals.tasks.logged_model import NoCache
+
+    replaced: list[tuple[Any, str, Any]] = [
+        # Its own tasks: slow to import, and offline one of them fails since it downloads when imported.
+        (Registry, "_load_from_files", staticmethod(lambda *_: {})),
+        (Registry, "_load_from_subdirs", staticmethod(lambda *_: {})),
+        # A set of task names: another order in each process of a data-parallel run.
+        (Registry, "_get_full_task_list_from_input_string", lambda _, tasks: tasks.split(",")),
+        # The cache that returns old answers, and makes a folder inside a local model's.
+        (transformers_model, "SampleCache", NoCache),
+    ]
+    originals = [(holder, name, vars(holder)[name]) for holder, name, _ in replaced]
+    levels = {name: logging.getLogger(name).level for name in ("lighteval", "transformers")}
+    try:
+        for holder, name, value in replaced:
+            setattr(holder, name, value)
+        for name in levels:
+            logging.getLogger(name).setLevel(logging.ERROR)
+        yield
+    finally:
+        for holder, name, value in originals:
+            setattr(holder, name, value)
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
+
+
+def whole_prompt_tasks(tasks: Sequence[Task]) -> ModuleType:
+    """A module for lighteval's registry: the tasks, with prompts that are cut later, by the model's own tokenizer."""
+    module = ModuleType("clinical_evals_tasks")
+    table = []
+    for source in dict.fromkeys(task.module for task in tasks):
+        of = import_module(source)
+        table += [replace(config, prompt_function=of.WHOLE_PROMPTS[config.name]) for config in of.TASKS_TABLE]
+    module.__dict__["TASKS_TABLE"] = table
+    return module

@@ -1,0 +1,82 @@
+"""Our scores as lighteval metrics: one corpus-level metric a benchmark, which returns a flat dict.
+
+lighteval averages over the tasks of a benchmark and shows a key that one of them lacks as 0.0: so every task of a
+benchmark returns the same keys. It adds no standard error to a metric that returns a dict, which is as well: its own
+is about 32 times too small. Levels and intervals are in our own table and files.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from lighteval.metrics.metrics_corpus import CorpusLevelComputation
+from lighteval.metrics.metrics_sample import SampleLevelComputation
+from lighteval.metrics.utils.metric_utils import CorpusLevelMetric
+from lighteval.models.model_output import ModelResponse
+from lighteval.tasks.requests import Doc, SamplingMethod
+
+from clinical_evals.matching.scorer import CodeScorer, Scored
+
+CLIBENCH_KEYS = (
+    "f1_average",
+    "f1_full",
+    "precision_average",
+    "recall_average",
+    "macro_f1_average",
+    "share_unmatched",
+    "invalid_codes",
+    "empty_answers",
+)
+"""What each task of CliBench reports to lighteval."""
+
+
+class AnsweredRow(NamedTuple):
+    """One answer with its gold codes; `row` is its place in the split."""
+
+    row: int
+    answer: str
+    gold: tuple[str, ...]
+
+
+@lru_cache(maxsize=8)
+def score_rows(rows: tuple[AnsweredRow, ...], system: str) -> Scored:
+    """Score answers, in the order given; asking again for the same rows costs nothing."""
+    return _scorer(system).score([row.answer for row in rows], [row.gold for row in rows])
+
+
+@lru_cache(maxsize=4)
+def _scorer(system: str) -> CodeScorer:
+    return CodeScorer(system)
+
+
+class AnswerAndGold(SampleLevelComputation):  # type: ignore[misc]  # lighteval is not typed
+    """Takes from document and response what scoring needs; the raw answer, since the parser knows reasoning tags "
+    "itself."""
+
+    def compute(self, doc: Doc, model_response: ModelResponse, **_: Any) -> dict[str, Any]:
+        """The row of one document, as it is also stored in lighteval's details."""
+        return {"row": int(doc.id), "answer": model_response.text[0], "gold": doc.get_golds()}
+
+
+class HierarchicalScores(CorpusLevelComputation):  # type: ignore[misc]  # lighteval is not typed
+    """Precision, recall and F1 of the codes of all rows (protocol.md 2.5 and 2.6)."""
+
+    def __init__(self, system: str) -> None:
+        self.system = system
+
+    def compute_corpus(self, items: Sequence[dict[str, Any]]) -> dict[str, float]:
+        """The `CLIBENCH_KEYS` over all rows."""
+        rows = sorted(AnsweredRow(item["row"], item["answer"], tuple(item["gold"])) for item in items)
+        scores = score_rows(tuple(rows), self.system).scores()
+        return {key: scores[key] for key in CLIBENCH_KEYS}
+
+
+def hierarchical_scores(system: str) -> CorpusLevelMetric:
+    """The metric of a CliBench task whose gold codes are of this code system."""
+    return CorpusLevelMetric(
+        metric_name="hierarchical_scores",
+        higher_is_better=True,
+        category=SamplingMethod.GENERATIVE,
+        sample_level_fn=AnswerAndGold(),
+        corpus_level_fn=HierarchicalScores(system),
+    )

@@ -1,0 +1,99 @@
+"""The tasks of this package, and every spelling in which they may be asked for. Imports nothing heavy."""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from clinical_evals.errors import InputError, UnknownNameError
+
+PROTOCOL_VERSION = "1"
+"""Raised when a rule from an answer to its scores changes (protocol.md 2.5 and 2.6): such scores are not "
+"comparable."""
+
+
+class Task(NamedTuple):
+    """One task."""
+
+    benchmark: str
+    config: str
+    module: str
+    """The module whose `TASKS_TABLE` holds it."""
+    description: str
+
+    @property
+    def name(self) -> str:
+        """How lighteval, logs and results spell it."""
+        return f"{self.benchmark}:{self.config}"
+
+    @property
+    def slug(self) -> str:
+        """The name as part of a path."""
+        return f"{self.benchmark}_{self.config}"
+
+
+TASKS = (
+    Task(
+        "clibench",
+        "diagnosis",
+        "clinical_evals.tasks.clibench",
+        "discharge diagnoses of an admission as ICD-10-CM codes; micro P/R/F1 and macro F1 at five levels",
+    ),
+)
+"""All tasks of this version."""
+
+_SPELLING = re.compile(r"(?:custom\|)?(?P<name>[^|:]+(?:[|:][^|:]+)?)(?:\|(?P<shots>\d+))?")
+
+
+def parse_tasks(text: str) -> list[Task]:
+    """The tasks of a comma-separated list, in its order, each once.
+
+    >>> [task.name for task in parse_tasks("clibench|diagnosis")]
+    ['clibench:diagnosis']
+    >>> parse_tasks("clibench:diagnosis|0, custom|clibench:diagnosis|0") == parse_tasks("clibench")
+    True
+
+    Raises:
+        UnknownNameError: a name is none of ours; the nearest ones are named.
+        InputError: nothing is asked for, or a number of examples other than 0.
+    """
+    asked = [part.strip() for part in text.split(",") if part.strip()]
+    if not asked:
+        raise InputError(f"no task in {text!r}. Known: {', '.join(known_names())}.")
+    return list(dict.fromkeys(task for part in asked for task in _parse_task(part)))
+
+
+def find_task(name: str) -> Task:
+    """The one task of a name.
+
+    Raises:
+        UnknownNameError: the name is none of ours.
+        InputError: the name stands for several tasks.
+    """
+    tasks = parse_tasks(name)
+    if len(tasks) > 1:
+        raise InputError(f"{name!r} stands for {len(tasks)} tasks, expected one of {', '.join(_names(tasks))}.")
+    return tasks[0]
+
+
+def known_names() -> list[str]:
+    """All task names, as lighteval spells them."""
+    return _names(TASKS)
+
+
+def _parse_task(text: str) -> list[Task]:
+    match = _SPELLING.fullmatch(text)
+    # "clibench|0" is a benchmark and a number of examples, "clibench|diagnosis" is a task.
+    name = match["name"].replace("|", ":").removesuffix(":0") if match else text
+    found = [task for task in TASKS if name.lower() in (task.name, task.benchmark)]
+    if not found:
+        raise UnknownNameError("task", name, known_names(), "`clinical-evals tasks` says what each is.")
+    if match and int(match["shots"] or 0):
+        raise InputError(
+            f"{text!r} asks for {match['shots']} examples in the prompt; the tasks are defined without: "
+            f"write {found[0].name!r}."
+        )
+    return found
+
+
+def _names(tasks: Iterable[Task]) -> list[str]:
+    return [task.name for task in tasks]

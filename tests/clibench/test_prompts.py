@@ -1,0 +1,45 @@
+"""The wording of the prompts is part of a result: it changes only together with its version."""
+
+import hashlib
+import json
+from pathlib import Path
+
+from clinical_evals.clibench.prompts import HEADINGS, NOTHING, PROMPT_VERSION, SYSTEM, TASK_PROMPTS, user_text
+from clinical_evals.clibench.segments import Segments
+
+SEGMENTS = Segments(
+    "Sex: female", "I10 Essential (primary) hypertension", "chest pain", "CHEST: clear", "Sodium (Blood): 131"
+)
+KNOWN = json.loads((Path(__file__).parent / "prompt_hashes.json").read_text())
+
+
+def test_a_changed_prompt_has_a_raised_version() -> None:
+    whole = "\0".join(
+        [SYSTEM, *(user_text(task, SEGMENTS) for task in TASK_PROMPTS), user_text("diagnosis", Segments(*[""] * 5))]
+    )
+    found = hashlib.sha256(whole.encode()).hexdigest()
+    assert KNOWN.get(PROMPT_VERSION) == found, (
+        "the prompt changed: raise PROMPT_VERSION, and add the new version with its hash to prompt_hashes.json (keep "
+        "the old ones)"
+    )
+
+
+def test_instruction_segments_and_question_in_this_order() -> None:
+    text = user_text("diagnosis", SEGMENTS)
+    parts = [TASK_PROMPTS["diagnosis"].instruction, *SEGMENTS, TASK_PROMPTS["diagnosis"].question]
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
+    assert text.startswith(parts[0])
+    assert text.endswith(parts[-1])
+
+
+def test_the_instruction_asks_for_what_the_protocol_says() -> None:
+    instruction = TASK_PROMPTS["diagnosis"].instruction
+    for asked in ("one diagnosis a line", "ICD-10-CM code", "plain language", "as many as you are confident of"):
+        assert asked in instruction
+
+
+def test_what_an_admission_does_not_have_is_said() -> None:
+    text = user_text("diagnosis", SEGMENTS._replace(history="", labs=""))
+    assert text.count(NOTHING) == 2
+    assert f"## {HEADINGS.history}\n{NOTHING}" in text

