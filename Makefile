@@ -50,7 +50,7 @@ $(BIN)/python:
 
 $(VENV)/.ready-torch: | $(BIN)/python
 	@echo "[set-up 2/3] $(firstword $(TORCH)) (about 200 MB for the CPU build; 1-3 minutes)"
-	@$(PIP) install $(TORCH)
+	@$(PIP) install --no-deps --retries 2 $(TORCH)  # what it needs comes with the next step
 	@touch $@
 
 $(VENV)/.ready-demo: pyproject.toml constraints.txt $(VENV)/.ready-torch
