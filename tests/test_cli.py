@@ -1,5 +1,6 @@
 """The command line as a user meets it: what it prints, its exit codes, never a traceback."""
 
+import os
 import re
 import subprocess
 import sys
@@ -24,7 +25,7 @@ def test_help_loads_nothing_heavy() -> None:
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "loaded: []" in out
-    assert all(command in out for command in ("eval", "tasks", "demo", "prompts"))
+    assert all(command in out for command in ("eval", "score", "explain", "tasks", "demo", "prompts", "install"))
 
 
 def test_module_and_entry_point_are_the_same_command() -> None:
@@ -83,6 +84,9 @@ def test_prompts_show(capsys: pytest.CaptureFixture[str]) -> None:
         ([*EVAL, "model_name=/no/such/model", "--tasks", "clibench"], 2, "no model folder at '/no/such/model'"),
         ([*EVAL, "model_name=org/no-such-model", "--tasks", "clibench"], 3, "hf download org/no-such-model"),
         (["demo", "--rows", "0"], 2, "--rows 0: expected"),
+        (["score", "no.jsonl"], 2, "no prediction log at no.jsonl"),
+        (["score", "no.jsonl", "--dictionary", "d.csv"], 2, "--dictionary d.csv .* no use with --protocol standard"),
+        (["explain", "no.jsonl", "--row", "0"], 2, "no prediction log at no.jsonl"),
     ],
 )
 def test_errors_name_the_way_out(
@@ -120,3 +124,49 @@ def test_an_interruption_says_how_to_go_on(
     monkeypatch.setattr("clinical_evals.tasks.show.format_prompt", interrupt)
     assert main(["prompts", "show", "clibench|diagnosis"]) == 130
     assert "the same command goes on" in capsys.readouterr().err
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """A log with one row, whose answer needs no model."""
+    from clinical_evals.tasks.prediction_log import PredictionLog
+
+    line = {
+        "key": "k", "row": 7, "subject_id": 1, "prompt": "the prompt", "answers": ["1. E11.9\n2. Gout"],
+        "finish": ["stop"], "gold": ["E11.9"], "input_tokens": 3, "whole_tokens": 3, "output_tokens": [9],
+        "kept_prompt": 1.0, "kept_long": 1.0,
+    }  # fmt: skip
+    log = PredictionLog(tmp_path / "predictions.jsonl", {"task": "clibench:diagnosis"}, {})
+    log.append([line])
+    log.close()
+    return log.path
+
+
+def test_score_and_explain(log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", str(log), "--protocol", "both", "--output", str(tmp_path / "scores.json")]) == 0
+    out = capsys.readouterr().out
+    assert "clibench:diagnosis, 1 rows, both protocols" in out
+    assert f"summary: {tmp_path / 'scores.json'}" in out
+    assert main(["explain", str(log), "--row", "7"]) == 0
+    out = capsys.readouterr().out
+    assert "# clibench:diagnosis, row 7, standard protocol" in out
+    assert re.search(r"^  full +50\.00  100\.00   66\.67$", out, re.MULTILINE)
+
+
+def test_protocols_that_do_not_exist(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["score", str(log)], ["explain", str(log), "--row", "7"], [*EVAL, "m", "--tasks", "clibench"]):
+        with pytest.raises(SystemExit) as exit_:
+            main([*command, "--protocol", "offical"])
+        assert exit_.value.code == 2
+        assert "'standard', 'official'" in capsys.readouterr().err
+
+
+def test_install_and_uninstall(tmp_path: Path) -> None:
+    environment = {**os.environ, "HF_HOME": str(tmp_path / "hf")}
+    for name in ("HF_DATASETS_CACHE", "HF_MODULES_CACHE"):
+        environment.pop(name, None)
+    command = [sys.executable, "-m", "clinical_evals"]
+    for what, said in (("install", r'evaluate\.load\("hier_icd_f1"\)'), ("uninstall", "removed .*hier_icd_f1")):
+        done = subprocess.run([*command, what], capture_output=True, text=True, check=False, env=environment)
+        assert done.returncode == 0, done.stderr
+        assert re.search(said, done.stdout)

@@ -76,7 +76,10 @@ def test_codes_and_scores_need_no_deep_learning(layer: str) -> None:
         assert not found, f"{path} imports {found}"
 
 
-@pytest.mark.parametrize("name", ["__init__.py", "cli.py", "errors.py", "names.py", "assets.py"])
+@pytest.mark.parametrize(
+    "name",
+    ["__init__.py", "cli/__init__.py", "cli/arguments.py", "cli/commands.py", "errors.py", "names.py", "assets.py"],
+)
 def test_cheap_modules_import_nothing_heavy_at_import_time(name: str) -> None:
     path = SOURCE / name
     if path.exists():

@@ -38,12 +38,16 @@ Args:
         titles.
     intervals (bool): add the 95 % interval of every score as NAME_low and NAME_high (bootstrap, 1,000 draws).
     groups (list, optional): the patient of each row, for the intervals: rows of one patient are drawn together.
+    per_row (bool): add per_row, a list with one dict for each row.
 
 Returns:
     dict of floats: precision_LEVEL, recall_LEVEL, f1_LEVEL and macro_f1_LEVEL (0 to 1) for LEVEL in chapter, block,
     category, subcategory, full and average (the mean over the five), and how the answers were understood: rows, items,
     share_code, share_title, share_embedding, share_unmatched (of the items, 0 to 1), invalid_codes, empty_answers;
-    with "official" also rows_left_out and own_titles (1 where no dictionary was given).
+    with "official" also rows_left_out and own_titles (1 where no dictionary was given). With per_row=True also
+    per_row, in the order of the rows: dicts of precision_LEVEL, recall_LEVEL and f1_LEVEL of that row alone, predicted
+    (its distinct codes, sorted), invalid (those of its codes that do not exist), items (how many were found in the
+    answer) and scored: False, with None for scores, where "official" leaves the row out.
 
 Examples:
 
@@ -56,6 +60,9 @@ Examples:
     >>> scores = metric.compute(predictions=[["e119", "I50.9"]], references=[["E11.65", "I10"]])
     >>> scores["f1_category"], scores["f1_full"]
     (0.5, 0.0)
+    >>> rows = metric.compute(predictions=["I10", ""], references=[["I10"], ["R55"]], per_row=True)["per_row"]
+    >>> [(row["f1_full"], row["predicted"], row["items"]) for row in rows]
+    [(1.0, ['I10'], 1), (0.0, [], 0)]
 """
 
 
@@ -85,9 +92,10 @@ class HierIcdF1(checked_metric.CheckedMetric):
         dictionary=None,
         intervals=False,
         groups=None,
+        per_row=False,
     ):
         scored = _scorer(system, protocol, dictionary).score(predictions, references)
-        return checked_metric.flat_scores(scored, intervals, groups)
+        return checked_metric.flat_scores(scored, intervals, groups, per_row)
 
 
 @cache

@@ -8,7 +8,8 @@ import os
 from pathlib import Path
 
 from clinical_evals.errors import InputError
-from clinical_evals.tasks.results import Result, format_answer, format_result
+from clinical_evals.ontology import get_system
+from clinical_evals.tasks.results import Result
 
 ANSWER_TOKENS = 256
 """Fewer than the 650 of the protocol: this model gives few diagnoses and then repeats itself until it is cut."""
@@ -25,7 +26,9 @@ def run_demo(output_dir: Path, rows: int) -> None:
         ClinicalEvalsError: a resource is missing or something given cannot be used.
     """
     from clinical_evals.tasks.demo_model import find_demo_model
-    from clinical_evals.tasks.launcher import Options, check_writable, evaluate
+    from clinical_evals.tasks.launcher import evaluate
+    from clinical_evals.tasks.options import Options, check_writable
+    from clinical_evals.tasks.tables import format_results
 
     if rows < 1:
         raise InputError(f"--rows {rows}: expected a whole number of at least 1.")
@@ -36,8 +39,8 @@ def run_demo(output_dir: Path, rows: int) -> None:
         "diagnoses.\n"
         "On two cores: the model is unpacked (first time, 1 minute), it answers (2-4 minutes), the 98,000 ICD-10-CM "
         "titles are\n"
-        "embedded (first time, 4-6 minutes), the answers are turned into codes and scored (seconds). Everything is "
-        "cached.",
+        "embedded (first time, 4-6 minutes), the answers become codes and are scored by both protocols (seconds). "
+        "Everything\nis cached.",
         flush=True,
     )
     model = find_demo_model()
@@ -48,13 +51,20 @@ def run_demo(output_dir: Path, rows: int) -> None:
         output_dir=output_dir,
         max_samples=rows,
         answer_tokens=ANSWER_TOKENS,
+        protocol="both",
     )
-    for result in evaluate(options):
-        print(f"\n{format_result(result)}\n\n{_example(result)}")
+    results = evaluate(options)
+    print(f"\n{format_results(results)}\n\n{_example(results[0])}")
 
 
 def _example(result: Result) -> str:
     """The answer that names the most different codes, as the most telling one."""
+    from clinical_evals.tasks.explain import format_answer
+
     pairs = zip(result.lines, result.scored.answers, strict=True)
     line, answer = max(pairs, key=lambda pair: (len(pair[1].codes), -len(pair[1].items), -pair[0]["row"]))
-    return f"One answer, and what each of its lines became:\n{format_answer(line, answer)}"
+    shown = format_answer(line, answer, get_system(result.task.system))
+    return (
+        f"One answer, and what each of its lines became (standard protocol):\n{shown}\n"
+        f"All of this row: clinical-evals explain {result.log} --row {line['row']}"
+    )

@@ -10,9 +10,11 @@ import pytest
 from clinical_evals.errors import InputError, UnknownNameError
 from clinical_evals.matching.dictionary import Candidates, own_titles, read_dictionary
 from clinical_evals.matching.encoder import Encoder
+from clinical_evals.matching.matcher import Matcher
 from clinical_evals.matching.official_matcher import OfficialMatcher
 from clinical_evals.matching.scorer import CodeScorer
-from clinical_evals.ontology import get_system
+from clinical_evals.matching.titles import titles_of
+from clinical_evals.ontology import CodeSystem, get_system
 from clinical_evals.scoring.hierarchy import count, scores
 from clinical_evals.scoring.intervals import bootstrap
 
@@ -82,6 +84,47 @@ def test_the_index_is_kept_by_content_not_by_file(scorer: CodeScorer, minilm: En
     turned = candidates._replace(codes=candidates.codes[::-1], titles=candidates.titles[::-1])
     OfficialMatcher(turned, minilm, tmp_path).match(["fainting"])
     assert len(list((tmp_path / "title-index").iterdir())) == 2
+
+
+# Our own titles share the vectors of the standard protocol's index
+
+
+TEXTS = ["tired heart", "other viral enteritis of some sort", "sugar disease", "", "quarterly tax form", "pneumonia"]
+
+
+def test_own_titles_are_those_of_the_standard_index() -> None:
+    assert set(own_titles(SYSTEM).titles) == set(titles_of(SYSTEM).titles)
+
+
+def test_the_shared_vectors_are_those_of_an_index_of_its_own(
+    small_system: CodeSystem, minilm: Encoder, tmp_path: Path
+) -> None:
+    candidates = own_titles(small_system)
+    assert len(candidates.titles) > len(titles_of(small_system).titles)  # titles that several codes have
+    alone = OfficialMatcher(candidates, minilm, tmp_path / "alone")
+    Matcher(small_system, minilm, cache_dir=tmp_path / "shared").match(["tired heart"])
+    (index,) = (tmp_path / "shared" / "title-index").iterdir()
+    before = {path: path.stat().st_mtime_ns for path in index.rglob("*.npy")}
+    shared = OfficialMatcher(candidates, minilm, tmp_path / "shared", same_titles=small_system)
+    assert (shared.index.codes, shared.index.titles) == (alone.index.codes, alone.index.titles)
+    assert np.array_equal(shared.index.vectors, alone.index.vectors)
+    assert shared.match(TEXTS) == alone.match(TEXTS)
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "shared").rglob("*.npy")} == before
+
+
+def test_a_title_that_the_standard_index_lacks_means_an_index_of_its_own(
+    small_system: CodeSystem, minilm: Encoder, tmp_path: Path
+) -> None:
+    lay = Candidates("lay words", ("I50.9", "I10"), ("Tired heart", "High blood pressure"), "lay", from_mimic=True)
+    matcher = OfficialMatcher(lay, minilm, tmp_path, same_titles=small_system)
+    assert matcher.index.titles == ["Tired heart", "High blood pressure"]
+    assert [path.name[:9] for path in (tmp_path / "title-index").iterdir()] == ["lay-words"]
+
+
+def test_the_scorer_shares_them() -> None:
+    matcher = CodeScorer("icd10cm", "official").matcher
+    assert isinstance(matcher, OfficialMatcher)
+    assert matcher.same_titles is SYSTEM
 
 
 ANSWERS = [

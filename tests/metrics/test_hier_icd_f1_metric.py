@@ -98,6 +98,48 @@ def test_the_official_protocol_leaves_silent_rows_out(metric: Any) -> None:
         metric.compute(predictions=LISTS, references=GOLD, dictionary="d_icd_diagnoses.csv.gz")
 
 
+# Scores of each row
+
+
+def test_scores_of_each_row(metric: Any) -> None:
+    result = metric.compute(predictions=LISTS, references=GOLD, per_row=True)
+    rows = result.pop("per_row")
+    assert result == metric.compute(predictions=LISTS, references=GOLD)  # nothing else changes
+    assert [row["predicted"] for row in rows] == [sorted(codes) for codes in LISTS]
+    assert [row["items"] for row in rows] == [2, 2, 0, 2]
+    assert [row["scored"] for row in rows] == [True] * 4
+    # I50.9, E87.6 against I50.23, E87.1: no code, both categories. N17.9, Z79.4 against N17.9.
+    assert [(row["precision_full"], row["recall_full"]) for row in rows] == [(1, 1), (0, 0), (0, 0), (1 / 2, 1)]
+    assert [row["f1_category"] for row in rows] == [1, 1, 0, 2 * 1 / (2 + 1)]
+    assert result["macro_f1_full"] == pytest.approx(sum(row["f1_full"] for row in rows) / 4)
+    assert rows[3]["f1_average"] == pytest.approx(sum(rows[3][f"f1_{level}"] for level in LEVELS[:5]) / 5)
+
+
+def test_rows_of_text_name_their_invalid_codes(metric: Any) -> None:
+    rows = metric.compute(predictions=["- I10\n- I10.55", "Gout"], references=[["I10"], ["M10.9"]], per_row=True)[
+        "per_row"
+    ]
+    assert [(row["predicted"], row["invalid"]) for row in rows] == [(["I10", "I10.55"], ["I10.55"]), (["M10"], [])]
+
+
+def test_rows_that_the_official_protocol_leaves_out_have_no_scores(metric: Any) -> None:
+    result = metric.compute(predictions=LISTS, references=GOLD, protocol="official", per_row=True)
+    assert [row["scored"] for row in result["per_row"]] == [True, True, False, True]
+    silent = result["per_row"][2]
+    assert {silent[f"{name}_{level}"] for name in ("precision", "recall", "f1") for level in LEVELS} == {None}
+    assert silent.keys() == result["per_row"][0].keys()
+
+
+def test_rows_in_pieces_and_combined(metric: Any) -> None:
+    expected = metric.compute(predictions=ANSWERS, references=GOLD, per_row=True)["per_row"]
+    for place in range(4):
+        metric.add_batch(predictions=ANSWERS[place : place + 1], references=GOLD[place : place + 1])
+    assert metric.compute(per_row=True)["per_row"] == expected
+    pair = evaluate.combine({"one": metric, "two": evaluate.load("hier_icd_f1")})
+    both = pair.compute(predictions=ANSWERS, references=GOLD, per_row=True)
+    assert both["one_per_row"] == both["two_per_row"] == expected
+
+
 def test_exact_titles_and_codes_need_no_model(metric: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from clinical_evals.matching import encoder
 
@@ -238,7 +280,8 @@ def test_the_examples_in_the_documentation_are_true(metric: Any) -> None:
 
 
 def test_the_documentation_names_every_key(metric: Any) -> None:
-    keys = metric.compute(predictions=LISTS, references=GOLD, protocol="official")
+    keys = metric.compute(predictions=LISTS, references=GOLD, protocol="official", per_row=True)
+    keys |= keys["per_row"][0]
     generic = {key.rsplit("_", 1)[0] + "_LEVEL" if key.endswith(LEVELS) else key for key in keys}
     readme = (metric_script("hier_icd_f1").parent / "README.md").read_text(encoding="utf-8")
     assert [key for key in sorted(generic) if f"`{key}`" not in readme] == []

@@ -7,7 +7,8 @@ import pytest
 from chain_model import write_letter_model
 
 from clinical_evals.errors import RunError
-from clinical_evals.tasks.launcher import Options, evaluate
+from clinical_evals.tasks.launcher import evaluate
+from clinical_evals.tasks.options import Options
 from clinical_evals.tasks.prediction_log import read_log
 
 

@@ -18,9 +18,11 @@ from chain_model import write_chain_model
 import clinical_evals  # noqa: F401 - makes the bare name known
 from clinical_evals.clibench.prompts import SYSTEM, TASK_PROMPTS
 from clinical_evals.errors import InputError
-from clinical_evals.tasks.launcher import Options, evaluate
+from clinical_evals.tasks.launcher import evaluate
+from clinical_evals.tasks.options import Options
 from clinical_evals.tasks.prediction_log import read_log
-from clinical_evals.tasks.results import Result, format_result
+from clinical_evals.tasks.results import Result
+from clinical_evals.tasks.tables import format_result
 
 ANSWER_CODES = ("E46", "I10")
 
@@ -178,7 +180,8 @@ def test_a_finished_run_asks_nothing_and_changes_nothing(
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from clinical_evals.tasks.launcher import Options, evaluate
+from clinical_evals.tasks.launcher import evaluate
+from clinical_evals.tasks.options import Options
 from clinical_evals.tasks.prediction_log import PredictionLog
 
 append, appended = PredictionLog.append, []

@@ -65,7 +65,7 @@ def test_zeros_after_a_power_cut_are_cut_off(tmp_path: Path) -> None:
 def test_damage_in_the_middle_is_named(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_bytes(write(path).replace(b'{"key":"k2"', b'{"key":"k2', 1))
-    with pytest.raises(RunError, match=r"log\.jsonl, line 4: .*Remove the file"):
+    with pytest.raises(RunError, match=r"log\.jsonl, line 4: .*remove it to start over"):
         PredictionLog(path, RUN, ABOUT)
 
 
@@ -115,6 +115,17 @@ def test_read_log_names_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text("")
     with pytest.raises(InputError, match="does not start with a whole header"):
         read_log(tmp_path / "log.jsonl")
+
+
+def test_read_log_can_insist_on_a_whole_log(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    whole = write(path)
+    assert read_log(path, whole=True) == read_log(path)
+    for size in (len(whole) - 1, len(whole) - len(lines(BATCHES[2])[0])):
+        path.write_bytes(whole[:size])
+        assert len(read_log(path)[1]) == 5
+        with pytest.raises(InputError, match=r"is torn: the last \d+ bytes are no whole batch"):
+            read_log(path, whole=True)
 
 
 @pytest.mark.parametrize(

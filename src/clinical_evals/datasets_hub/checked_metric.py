@@ -16,6 +16,7 @@ from clinical_evals.errors import InputError
 from clinical_evals.matching.predictions import check_codes
 from clinical_evals.matching.scorer import Scored
 from clinical_evals.scoring.intervals import bootstrap
+from clinical_evals.scoring.rows import row_keys, row_scores
 
 
 class CheckedMetric(evaluate.Metric):  # type: ignore[misc]  # evaluate has no types
@@ -98,18 +99,21 @@ class CheckedMetric(evaluate.Metric):  # type: ignore[misc]  # evaluate has no t
         self.filelocks = self.file_paths = None
 
 
-def flat_scores(scored: Scored, intervals: bool = False, groups: Iterable[Hashable] | None = None) -> dict[str, float]:
+def flat_scores(
+    scored: Scored, intervals: bool = False, groups: Iterable[Hashable] | None = None, per_row: bool = False
+) -> dict[str, Any]:
     """The scores and diagnostics of a run; with `intervals` also NAME_low and NAME_high of each score (95 %).
 
     Args:
         scored: what `CodeScorer.score` gave.
         intervals: whether to draw patients 1,000 times (see `scoring.intervals.bootstrap`).
         groups: the patient of every row; None takes each row for a patient of its own.
+        per_row: whether to add `per_row`, the `rows_of` the run; everything else is a float.
 
     Raises:
         InputError: `groups` without `intervals`, or not one for each row.
     """
-    result = scored.scores()
+    result: dict[str, Any] = scored.scores()
     patients = None if groups is None else list(groups)
     if patients is not None and not intervals:
         raise InputError("groups are the patients that intervals are drawn over: give intervals=True with them.")
@@ -119,7 +123,32 @@ def flat_scores(scored: Scored, intervals: bool = False, groups: Iterable[Hashab
         drawn = bootstrap(scored.counts, None if patients is None else scored.of_scored_rows(patients))
         for name, (low, high) in drawn.items():
             result[f"{name}_low"], result[f"{name}_high"] = low, high
+    if per_row:
+        result["per_row"] = rows_of(scored)
     return result
+
+
+def rows_of(scored: Scored) -> list[dict[str, Any]]:
+    """What each row given predicts and scores, in the order given.
+
+    Returns:
+        For each row `predicted` (its distinct codes, sorted), `invalid` (those of its codes that the release does not
+        have), `items` (how many were found in the answer), `scored` (False where the official protocol leaves the row
+        out), and the scores of `scoring.rows.row_scores`: floats in 0-1, None in a row that is left out.
+    """
+    found = row_scores(scored.counts)
+    nothing: dict[str, float | None] = dict.fromkeys(row_keys(scored.counts.levels))
+    by_row = dict(zip(scored.scored_rows, found, strict=True))
+    return [
+        {
+            "predicted": list(answer.codes),
+            "invalid": sorted(answer.invalid),
+            "items": len(answer.items),
+            "scored": row in by_row,
+            **by_row.get(row, nothing),
+        }
+        for row, answer in enumerate(scored.answers)
+    ]
 
 
 def _column(column: Iterable[Any] | None, name: str) -> list[Any]:

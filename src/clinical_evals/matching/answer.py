@@ -19,6 +19,7 @@ from clinical_evals.matching.answer_json import decisions_in_json
 from clinical_evals.matching.answer_phrases import is_evidence, is_sentence, says_nothing
 from clinical_evals.matching.answer_sentences import SENTENCE_END, named_in_sentence
 from clinical_evals.matching.answer_split import split_line
+from clinical_evals.matching.answer_statements import stated
 from clinical_evals.matching.answer_text import one_item_a_line, plain_unicode, without_reasoning
 from clinical_evals.matching.answer_titles import is_title
 from clinical_evals.matching.codes_in_text import find_codes
@@ -27,8 +28,8 @@ from clinical_evals.ontology import CodeSystem
 __all__ = ["MAX_CHARACTERS", "Item", "parse_answer", "unread_characters"]
 
 MAX_CHARACTERS = 1_000_000
-"""What is read of an answer: some 250,000 tokens, far more than a model writes; it bounds the time for a "
-"runaway answer."""
+"""What is read of an answer: some 250,000 tokens, far more than a model writes; it bounds the time for a
+runaway answer."""
 
 
 def unread_characters(answer: str) -> int:
@@ -82,16 +83,32 @@ def _lines_in_field(decision: Decision, system: CodeSystem) -> list[Decision]:
 def _parts(decision: Decision, decisions: list[Decision], system: CodeSystem) -> list[Decision]:
     """A decision that is a line of several, cut up."""
     text = plain(decision.text)
+    if _LIST_IN_BRACKETS.fullmatch(text) and not find_codes(text, system).codes:
+        text = text[1:-1]
     if not decision.code_field and _is_coded_prose(text, system):
         return [
             Decision(part) for sentence in SENTENCE_END.split(text) for part in _named_with_codes(sentence, system)
         ]
-    if decision.code_field or not (decision.several or len(decisions) == 1):
+    if decision.code_field:
+        return [decision]
+    if len(find_codes(text, system).codes) > 1 and all(_is_coded_title(p, system) for p in split_line(text, system)):
+        return [Decision(part) for part in split_line(text, system)]
+    if not (decision.several or len(decisions) == 1):
         return [decision]
     if _is_one_title(text, system):
         return [decision]
     parts = (is_evidence(text) and named_in_sentence(text, system)) or split_line(text, system)
+    parts = [each for part in parts for each in (stated(part) and named_in_sentence(part, system)) or [part]]
     return [Decision(part) for part in parts] if len(parts) > 1 else [decision]
+
+
+def _is_coded_title(text: str, system: CodeSystem) -> bool:
+    """Words with one code: "I50.33 Acute on chronic diastolic heart failure"."""
+    found = find_codes(text, system)
+    return len(found.codes) == 1 and re.search(r"[^\W\d_]{2}", found.rest) is not None
+
+
+_LIST_IN_BRACKETS = re.compile(r"\[[^\[\]]*,[^\[\]]*\]")
 
 
 def _is_one_title(text: str, system: CodeSystem) -> bool:

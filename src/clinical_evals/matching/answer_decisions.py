@@ -1,24 +1,32 @@
 """Which lines of an answer state decisions: the tree of its lines read with the words of headings and remarks."""
 
 import re
+from itertools import pairwise
 
 from clinical_evals.matching.answer_explanations import plain
+from clinical_evals.matching.answer_groups import (
+    introduces,
+    is_group_line,
+    is_running_text,
+    is_short_phrase,
+    names_condition,
+)
 from clinical_evals.matching.answer_headings import (
     is_code_label,
-    is_group,
     is_heading,
     is_label,
-    is_organ_group,
     is_title_label,
     leads_elsewhere,
-    names_disease,
+    mentions_disease,
     section_kind,
 )
 from clinical_evals.matching.answer_items import Decision
 from clinical_evals.matching.answer_lines import Line, read_lines
-from clinical_evals.matching.answer_phrases import is_evidence, is_remark, is_sentence, says_nothing
-from clinical_evals.matching.answer_sentences import SENTENCE_END
-from clinical_evals.matching.answer_split import split_line, split_pair
+from clinical_evals.matching.answer_measurements import is_measurement
+from clinical_evals.matching.answer_phrases import is_remark, is_sentence, says_nothing
+from clinical_evals.matching.answer_sentences import SENTENCE_END, named_in_sentence
+from clinical_evals.matching.answer_split import split_pair
+from clinical_evals.matching.answer_statements import is_sign_off, stated
 from clinical_evals.matching.answer_tables import decisions_in_rows
 from clinical_evals.matching.answer_titles import is_title
 from clinical_evals.matching.answer_tree import tree_of
@@ -40,9 +48,23 @@ _GREETING = re.compile(
 
 def decisions_in_lines(text: str, system: CodeSystem) -> list[Decision]:
     """The decisions of an answer in lines, in its order."""
-    lines = _from_final_answer(read_lines(text, system))
+    lines = _from_final_answer(_without_signature(read_lines(text, system)))
+    _mark_capital_headings(lines, system)
     root = tree_of(lines, system)
-    return _LineReader(system, any(line.kind for line in lines)).of_children(root)
+    structured = any(line.kind for line in lines)
+    reader = _LineReader(system, structured)
+    found = reader.of_children(root)
+    return found if structured or len(found) > reader.statements else []  # nothing but sentences: running text
+
+
+def _without_signature(lines: list[Line]) -> list[Line]:
+    """Without the end of a letter and the bare lines that follow it."""
+    kept: list[Line] = []
+    signed = False
+    for line in lines:
+        signed = not line.kind and not line.level and (signed or (bool(kept) and is_sign_off(line.words)))
+        kept += [] if signed else [line]
+    return kept
 
 
 def _from_final_answer(lines: list[Line]) -> list[Line]:
@@ -52,14 +74,25 @@ def _from_final_answer(lines: list[Line]) -> list[Line]:
         if (line.kind and not line.is_bold and ":" not in line.words) or not _FINAL.match(line.words[:300]):
             continue
         heading = line.level or line.is_bold or ":" in line.words or len(words_of(line.words)) <= 4
-        if heading and (i + 1 < len(lines) or line.words.partition(":")[2].strip()):
+        tail = line.words.partition(":")[2]
+        if heading and (i + 1 < len(lines) or re.search(r"[^\W_]{2}", tail)):  # "Answer: A, C" only refers
             return lines[i:]
     return lines
 
 
-_CHANGES = [
-    (word,) for word in ("elevated", "low", "decreased", "increased", "high", "positive", "abnormal", "rising")
-]
+def _mark_capital_headings(lines: list[Line], system: CodeSystem) -> None:
+    """ "ISSUES ADDRESSED" above "Pneumonia" is a heading, though its words alone do not tell."""
+    for line, below in pairwise(lines):
+        text = line.words
+        bare = not (line.kind or line.level or below.level or below.rows) and 1 < len(words_of(text)) <= 8
+        alike = below.words.isupper() and len(words_of(below.words)) > 1  # below "CHF" it is a heading all the same
+        if bare and text.isupper() and not alike and not names_condition(text, system):
+            line.level = 2 if names_condition(below.words, system) else 0
+
+
+_PATIENT_HAS = re.compile(
+    r"(?:the |this )?(?:patient|pt|he|she|they) (?:also |likely |probably )?(?:has|have|had)\b", re.IGNORECASE
+)
 
 
 class _LineReader:
@@ -73,6 +106,8 @@ class _LineReader:
     def __init__(self, system: CodeSystem, structured: bool) -> None:
         self.system = system
         self.structured = structured
+        self.statements = 0
+        """How many decisions so far came from sentences ("The primary diagnosis is …")."""
 
     def of_children(self, parent: Line, bare: bool | None = None) -> list[Decision]:
         """The decisions of a section. Lines that name a code or title of the decision before them are put to it."""
@@ -83,11 +118,11 @@ class _LineReader:
             if found and self._completes(found, child):
                 continue
             found += self.of_line(child, bare)
-        return _alternating(found, self.system) if not any(child.kind for child in parent.children) else found
+        return found if self.structured else _alternating(found, self.system)
 
     def _completes(self, found: list[Decision], line: Line) -> bool:
-        """A record in lines: "Diagnosis: Pneumonia", "ICD-10: J18.9"; or the code first and "
-        ""Description: …" after it."""
+        """A record in lines: "Diagnosis: Pneumonia", "ICD-10: J18.9"; or the code first and
+        "Description: …" after it."""
         head, colon, tail = line.words.partition(":")
         if not colon or not tail.strip() or line.level:
             return False
@@ -115,13 +150,19 @@ class _LineReader:
             return [] if section_kind(tail, self.system) else self.of_children(line)
         if kind:
             return [d for d in self.of_children(line, True) if self._coded(d)] if kind == "weak" and not tail else []
-        if is_heading(words) and (not title or colon or any(self._is_plain(child.words) for child in line.children)):
+        if is_heading(words) and (
+            not title or colon or any(is_short_phrase(child.words, self.system) for child in line.children)
+        ):
             return self.of_children(line)
         if colon and tail and is_label(head) and not is_code_label(head) and not is_title(head, self.system):
             return self._of_labelled(line, tail, bare)
         if colon and is_code_label(head) and is_only_codes(tail, self.system):
             title_below = self._title_below(line)
             return [Decision(title_below, tail) if title_below else Decision(tail, several=True)]
+        if not line.kind and not line.order and (named := self._in_statements(words)):
+            self.statements += len(named)
+            elsewhere = colon and not tail and leads_elsewhere(words, self.system)
+            return named + [d for d in self.of_children(line) if not elsewhere or self._coded(d)]
         if not line.kind and not line.order and (is_remark(words) or (colon and not tail and is_sentence(words))):
             if colon and not tail and leads_elsewhere(words, self.system):
                 return [d for d in self.of_children(line, True) if self._coded(d)]
@@ -129,6 +170,13 @@ class _LineReader:
             inline = [Decision(part) for part in split_pair(tail, self.system)] if stated else []
             return inline + self.of_children(line)
         return self._of_statement(line, words, bare)
+
+    def _in_statements(self, words: str) -> list[Decision]:
+        """What the sentences of a line state as diagnoses."""
+        if len(words) > 2000:
+            return []
+        sentences = [sentence for sentence in SENTENCE_END.split(words) if stated(sentence)]
+        return [Decision(name) for sentence in sentences for name in named_in_sentence(sentence, self.system)]
 
     def _of_labelled(self, line: Line, tail: str, bare: bool) -> list[Decision]:
         """After "Primary diagnosis: Pneumonia" what hangs on it is evidence, but bare lines below it are a list."""
@@ -140,8 +188,13 @@ class _LineReader:
         return [own, *self.of_children(below, bare), *coded]
 
     def _of_statement(self, line: Line, words: str, bare: bool) -> list[Decision]:
-        if line.children and self._is_group(line, words.rstrip(": ")):
+        if line.children and (
+            is_group_line(line, words.rstrip(": "), self.system) or introduces(line, words, self.system)
+        ):
             return self.of_children(line)
+        if line.kind and _PATIENT_HAS.match(words) and not find_codes(words, self.system).codes:
+            named = named_in_sentence(words, self.system)
+            return [Decision(name) for name in named] if all(map(mentions_disease, named)) else []
         code = self._code_below(line)
         if is_only_codes(words, self.system) and (title_below := self._title_below(line)):
             return [Decision(title_below, words)]
@@ -149,23 +202,10 @@ class _LineReader:
         holds = line.kind or line.level or line.is_bold or bare or coded or any(child.kind for child in line.children)
         if not holds or says_nothing(words) or (not line.kind and not coded and is_remark(words)):
             return []
-        if not line.kind and not coded and self._is_running(words):
+        if not line.kind and not coded and is_running_text(words, self.system):
             return []
         below = [] if line.kind or line.level else self._below_bare(line)
         return [Decision(line.text, code), *below]
-
-    def _is_running(self, words: str) -> bool:
-        """A sentence that states no code and is no line of official titles."""
-        if not is_sentence(words) or is_title(words, self.system) or find_codes(words, self.system).codes:
-            return False
-        first = SENTENCE_END.split(words[:600], maxsplit=1)[0]
-        if (
-            len(first) < len(words[:600])
-            and len(words_of(first)) <= 12
-            and not (is_sentence(first) or is_remark(first))
-        ):
-            return False  # "Sepsis. Fever and hypotension were noted."
-        return len(split_line(words, self.system)) < 2
 
     def _below_bare(self, line: Line) -> list[Decision]:
         """Bare lines that hang on a bare line are its neighbours."""
@@ -176,54 +216,12 @@ class _LineReader:
             for d in self.of_line(child, not self.structured)
         ]
 
-    def _is_group(self, line: Line, words: str) -> bool:
-        """Whether a line names a group of the decisions below it, and is none itself."""
-        marked = [child for child in line.children if child.kind or child.level or child.rows]
-        if not marked:
-            return False
-        codes = find_codes(words, self.system).codes
-        if codes and not all("-" in code for code in codes):
-            return False
-        kids = [child.words for child in marked]
-        coded = [kid for kid in kids if self._states_code(kid)]
-        only_codes = [kid for kid in coded if is_only_codes(kid, self.system)]
-        if len(coded) > len(only_codes) or len(only_codes) > 1:
-            return True
-        if codes or only_codes:
-            return False
-        if is_group(words) and not is_title(words, self.system):
-            return any(map(self._is_plain, kids)) or is_heading(words)
-        if not (line.words.endswith(":") or (line.level and not line.order) or not line.kind) or not all(
-            map(self._is_plain, kids)
-        ):
-            return False
-        if is_sentence(words) or all(set(words_of(words)) & set(words_of(kid)) for kid in kids):
-            return True
-        if is_title(words, self.system):
-            return False
-        return is_organ_group(words) or not (names_disease(words) or len(words_of(words)) > 3)
-
-    def _states_code(self, words: str) -> bool:
-        head = words.partition(":")[0]
-        if (is_code_label(head) and ":" in words) or section_kind(head, self.system) or is_evidence(words):
-            return False
-        found = find_codes(words, self.system)
-        return bool(found.codes) and (found.leading or not is_sentence(words))
-
-    def _is_plain(self, words: str) -> bool:
-        """A short phrase that can be a decision: no evidence, sentence, label or measurement."""
-        head, colon, _ = words.partition(":")
-        if (colon and section_kind(head, self.system)) or words_of(words)[:1] in _CHANGES:
-            return False
-        return len(words_of(words)) <= 10 and not (
-            is_evidence(words) or is_sentence(words) or is_remark(words) or re.search(r"\d ?(?:mg|%|/\d)", words)
-        )
-
     def _code_below(self, line: Line) -> str:
         """The code that a line nested under an item states for it."""
         for child in line.children[:20]:
             head, colon, tail = child.words.partition(":")
-            if (colon and is_code_label(head) and tail.strip()) or is_only_codes(child.words, self.system):
+            labelled = colon and is_code_label(head) and tail.strip()
+            if labelled or (is_only_codes(child.words, self.system) and not is_measurement(child.words)):
                 return tail.strip() if colon and is_code_label(head) else child.words
         return ""
 
@@ -245,6 +243,8 @@ def _alternating(decisions: list[Decision], system: CodeSystem) -> list[Decision
         return decisions
     codes = [is_only_codes(plain(d.text), system) for d in decisions]
     if not all(codes[i] == codes[0] and codes[i + 1] != codes[0] for i in range(0, len(codes), 2)):
+        return decisions
+    if any(find_codes(plain(d.text), system).codes for d, code in zip(decisions, codes, strict=True) if not code):
         return decisions
     pairs = [(decisions[i], decisions[i + 1]) for i in range(0, len(codes), 2)]
     return [Decision(b.text, plain(a.text)) if codes[0] else Decision(a.text, plain(b.text)) for a, b in pairs]

@@ -143,15 +143,15 @@ def _without_asides(text: str, system: CodeSystem) -> str:
     return bare if bare != shorter and is_title(bare, system) else shorter
 
 
-def states_nothing(text: str, system: CodeSystem) -> bool:
-    """No decision, although it stands where one could."""
+def states_nothing(text: str, system: CodeSystem, labels: int = 6) -> bool:
+    """No decision, although it stands where one could; a text of more than `labels` labels in a row states none."""
     if is_title(text, system) or any(is_title(text[: m.start()], system) for m in _SIGN.finditer(text[:600])):
         return False
     head, sign, tail = label_of(text)
     if sign and section_kind(head, system) and not is_title(head, system):
         return True
     if sign and is_label(head):
-        return not tail.strip() or states_nothing(tail.strip(), system)
+        return not tail.strip() or labels == 0 or states_nothing(tail.strip(), system, labels - 1)
     return (
         says_nothing(text)
         or has_no_content(text)

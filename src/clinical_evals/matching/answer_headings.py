@@ -13,7 +13,7 @@ _HEADING_NOUNS = word_set(
     "outputs response prediction predictions categories systems abnormalities concerns others "
     "miscellaneous misc pmh pmhx psh "
     "procedures labs tests medications drugs orders prescriptions decisions decision results result "
-    "conclusion hpi items plan "
+    "conclusion conclusions hpi items plan "
     "诊断 diagnose diagnosen hauptdiagnose nebendiagnosen diagnósticos diagnostico"
 )
 _ORGANS = word_set(
@@ -84,6 +84,7 @@ _WEAK = word_set(
     "values data risk timeline date dates "
     "status type frequency duration dose route code_system version chapter block"
 )
+_DENIED = word_set("supported present confirmed included met meeting diagnosed coded established listed evident")
 _TOPIC_WORDS = {  # what is a decision's own name in one system is another system's evidence
     "icd10cm": word_set("labs tests medications drugs orders prescriptions procedures procedure test drug"),
     "icd10pcs": word_set("labs tests medications drugs prescriptions diagnosis diagnoses dx conditions problems"),
@@ -114,21 +115,22 @@ _TITLE_LABEL_WORDS = _TITLE_NAMES | _FILLERS | _MODIFIERS | {"code"}
 
 @remembered
 def is_heading(text: str) -> bool:
-    """Only words of headings ("Secondary diagnoses", "Cardiovascular"), one of them a noun that says "
-    "what is listed."""
+    """Only words of headings ("Secondary diagnoses", "Cardiovascular"), one of them a noun that says
+    what is listed."""
     words = words_of(text)
     if not 0 < len(words) <= 12:
         return False
     nouns = not _LABEL_MEANING.isdisjoint(words)
     singular = words[-1] in ("condition", "problem", "item") and not any(word in _ORGANS for word in words)
     rest = words[:-1] if singular else words
-    return (nouns or singular) and all(word in _HEADING_WORDS or word.isdigit() for word in rest)
+    known = _LABEL_WORDS if words[-1] in ("list", "lists") else _HEADING_WORDS  # "Problem list"
+    return (nouns or singular) and all(word in known or word.isdigit() for word in rest)
 
 
 @remembered
 def is_label(text: str) -> bool:
-    """What may stand before a colon and a decision: a heading, or a field's name ("Name", "Diagnosis 1", "
-    ""Primary")."""
+    """What may stand before a colon and a decision: a heading, or a field's name ("Name", "Diagnosis 1",
+    "Primary")."""
     words = words_of(text)
     if not 0 < len(words) <= 8:
         return False
@@ -147,15 +149,16 @@ _ELSEWHERE = word_set(
 )
 _IN_BRACKETS = re.compile(r" ?\([^()]*\)")
 _DISEASE = re.compile(
-    r"\w+(?:itis|[ae]mia|osis|oma|pathy|tension|failure|pneumonia|plegia|rrhea|algia|cele|sepsis|diabetes"
-    r"|asthma|stroke|fracture|cancer|injury|infarction|disease"
-    r"|syndrome|disorder|infection|deficiency|obesity|embolism|shock|ulcer|pain|fibrillation|abuse"
-    r"|dependence|withdrawal|delirium|dementia|mellitus|megaly|edema|effusion"
-    r"|thyroidism|lipidemia|trophy|stenosis|insufficiency|bleeding|hemorrhage|arrest|encephalopathy"
-    r"|malnutrition|dehydration|hypoxia|COPD|CHF|AKI|CKD|HTN|GERD|UTI|DVT|PE|CAD|T2DM)\Z"
-    r"|(?:COPD|CHF|AKI|CKD|HTN|GERD|UTI|DVT|PE|CAD|T2DM|DM|DM2|AF|OSA|BPH|PVD|NSTEMI|STEMI|TIA|CVA|ARDS"
-    r"|DKA|ESRD|HLD|sepsis|asthma|stroke|pain|obesity|cancer|shock)\Z"
+    r"\w*(?:itis|[ae]mia|osis|oma|pathy|tension|failure|pneumonia|plegia|rrhea|algia|cele|sepsis|diabetes"
+    r"|asthma|stroke|fracture|cancer|injury|infarction|disease|syndrome|disorder|infection|deficiency|obesity"
+    r"|embolism|shock|ulcer|pain|fibrillation|abuse|dependence|withdrawal|delirium|dementia|mellitus|megaly"
+    r"|edema|effusion|thyroidism|lipidemia|trophy|stenosis|insufficiency|bleed|bleeding|hemorrhage|arrest"
+    r"|malnutrition|dehydration|hypoxia|gout|seizures?|angina|migraine|influenza|flutter|depression|anxiety)"
 )
+_DISEASE_SHORT = re.compile(
+    r"COPD|CHF|AKI|CKD|HTN|GERD|UTI|DVT|PE|CAD|T2DM|DM|DM2|AF|OSA|BPH|PVD|NSTEMI|STEMI|TIA|CVA|ARDS|DKA|ESRD|HLD"
+)
+_WORD = re.compile(r"[^\W\d_]\w*")
 
 
 def is_group(text: str) -> bool:
@@ -167,9 +170,22 @@ def is_group(text: str) -> bool:
     return is_heading(text) or plural or (len(words) == 1 and words[0] in _SINGLE_GROUPS)
 
 
+_LEADS_TO_EVIDENCE = {
+    (word, "by") for word in ("supported", "evidenced", "indicated", "confirmed", "suggested", "shown", "demonstrated")
+} | {
+    ("based", "on"),
+    ("because", "of"),
+    ("following", "evidence"),
+    ("following", "findings"),
+    ("supporting", "evidence"),
+}
+
+
 def leads_elsewhere(text: str, system: CodeSystem) -> bool:
     """A sentence that announces another list: "The patient was given the following medications:"."""
     words = words_of(text)[-5:]
+    if words[-1:] == ("because",) or words[-2:] in _LEADS_TO_EVIDENCE:
+        return True
     other = (_TOPIC_WORDS.get(system.name, frozenset()) | _ELSEWHERE) - _OWN_WORDS.get(system.name, frozenset())
     return not other.isdisjoint(words) and not any(word in _HEADING_NOUNS and word not in other for word in words)
 
@@ -184,7 +200,16 @@ def is_organ_group(text: str) -> bool:
 def names_disease(text: str) -> bool:
     """Ends with a word that only diseases end with (-itis, -emia, failure, COPD)."""
     bare = _IN_BRACKETS.sub("", text).strip(" .,;:")
-    return _DISEASE.search(bare.rsplit(" ", 1)[-1]) is not None
+    return _is_disease(re.split(r"[ /-]", bare)[-1])
+
+
+def mentions_disease(text: str) -> bool:
+    """Any word of it is one that only diseases end with: "Sepsis due to E. coli"."""
+    return any(map(_is_disease, _WORD.findall(text[:300])))
+
+
+def _is_disease(word: str) -> bool:
+    return (_DISEASE.fullmatch(word.lower()) or _DISEASE_SHORT.fullmatch(word)) is not None
 
 
 def has_no_content(text: str) -> bool:
@@ -204,10 +229,16 @@ def section_kind(text: str, system: CodeSystem) -> str:
         return ""
     if any(word in ("ruled", "excluded", "unlikely", "rejected", "negatives") for word in words):
         return "strong"
+    if "not" in words and not _DENIED.isdisjoint(words):
+        return "strong"
     if any(word in _DECISION_WORDS and word not in other for word in words):
         return ""
     if not all(word in _SECTION_WORDS or word in other or word.isdigit() for word in words):
         return ""
+    if "reasons" in words and not {"admission", "hospitalization"}.isdisjoint(words):
+        return ""
+    if "most" in words and _STRONG.intersection(words) == {"important"}:
+        return ""  # "Most important first"
     if not _STRONG.isdisjoint(words):
         return "strong"
     return "weak" if any(word in _WEAK or word in other for word in words) else ""

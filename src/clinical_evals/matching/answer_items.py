@@ -17,6 +17,7 @@ from clinical_evals.matching.answer_explanations import (
 from clinical_evals.matching.answer_headings import has_no_content, is_heading, is_label, section_kind
 from clinical_evals.matching.answer_phrases import is_negated, is_remark, is_sentence, says_nothing
 from clinical_evals.matching.answer_sentences import named_in_sentence
+from clinical_evals.matching.answer_statements import is_cut_off, stated
 from clinical_evals.matching.answer_titles import is_title
 from clinical_evals.matching.codes_in_text import find_codes
 from clinical_evals.ontology import CodeSystem
@@ -52,6 +53,10 @@ _PATIENT = re.compile(
     r"|experiencing|diagnosis of|diagnoses of|showing))? ",
     re.IGNORECASE,
 )
+_IS_PRESENT = re.compile(
+    r" (?:is|are|was|were) (?:also |likely )?(?:present|noted|documented|evident|confirmed|suspected|corrected"
+    r"|resolved|managed|treated)(?: as well)?\.?\Z"
+)
 _LEAD = re.compile(
     r"(?:(?:the )?(?:primary |secondary |final |principal |most likely |likely |main )?diagnos[ei]s (?:is"
     r"|are|of|include|includes|would be|may be)|diagnosed with|patient (?:with|has|diagnosed with)"
@@ -77,6 +82,11 @@ def items_of(decision: Decision, system: CodeSystem, *, listed: bool = True) -> 
     field = find_codes(plain(decision.code_field), system, field=True).codes if decision.code_field else ()
     if is_title(text, system) and not find_codes(text, system).codes:  # titles of blocks hold their code
         return [Item(text if text.endswith("etc.") else text.strip(" .,;:\"'。"), field)]
+    if statement := stated(text):
+        names = named_in_sentence(text, system)
+        if len(names) > 1 and not field:
+            return [item for name in names for item in items_of(Decision(name), system, listed=listed)]
+        decision, text = decision._replace(text=statement), statement
     found = find_codes(text, system)
     codes = tuple(dict.fromkeys(field + found.codes))
     if codes:
@@ -84,7 +94,9 @@ def items_of(decision: Decision, system: CodeSystem, *, listed: bool = True) -> 
         junk = has_no_content(found.rest) or is_remark(found.rest) or _BROKEN_OFF.search(found.rest)
         rest = "" if junk else _clean(decision.text, found.rest, system)
         return [Item(rest, codes)] if sure else []
-    if not re.search(r"[^\W\d_]{2}|[^\x00-\x7f]|\d{3}\.\d", text) or states_nothing(text, system):
+    if is_cut_off(text) or not re.search(r"[^\W\d_]{2}|[^\x00-\x7f]|\d{3}\.\d", text):
+        return []
+    if states_nothing(text, system):
         return []
     cleaned = _clean(decision.text, text, system)
     if (is_sentence(cleaned) and not is_title(cleaned, system)) or _PATIENT.match(cleaned):
@@ -122,6 +134,7 @@ def _clean(raw: str, text: str, system: CodeSystem) -> str:
         if re.search(r"[^\W\d_]{2}", head) and not is_label(head) and not section_kind(head, system):
             return without_explanation(trim(_PATIENT.sub("", head, count=1)), system)
     text = without_label(text, system)
+    text = _IS_PRESENT.sub("", text) if len(text) < 400 else text
     text = _LEAD.sub("", text, count=1) if _LEAD.match(text) else text
     text = _ORDER.sub("", text, count=1) if system.name != "icd10cm" and _ORDER.match(text) else text
     return trim(without_explanation(trim(text), system))

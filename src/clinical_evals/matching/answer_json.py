@@ -145,8 +145,8 @@ _NAME = re.compile(r"title|descr|desc\b|name|text|display|label|term", re.IGNORE
 
 
 def _role(key: str, system: CodeSystem) -> str:
-    """ignore, code, name (of a decision), decision (one or a list of them), group (of decisions) or "" "
-    "(anything else)."""
+    """ignore, code, name (of a decision), decision (one or a list of them), group (of decisions) or ""
+    (anything else)."""
     words = words_of(re.sub(r"([a-z])([A-Z])", r"\1 \2", key.replace("_", " ")))
     text = " ".join(words)
     if (

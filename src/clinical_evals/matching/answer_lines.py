@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from clinical_evals.matching.answer_explanations import plain
 from clinical_evals.matching.answer_headings import is_label
+from clinical_evals.matching.answer_phrases import is_evidence
 from clinical_evals.matching.answer_tables import cells_of, csv_rows, is_rule
 from clinical_evals.ontology import CodeSystem
 
@@ -104,6 +105,9 @@ def read_lines(text: str, system: CodeSystem) -> list[Line]:
             blank = True
             continue
         line = _read_line(each, body)
+        if lines and not blank and _is_wrapped(lines[-1], len(raw[number - 1].rstrip()), line):
+            lines[-1].text += " " + line.text
+            continue
         line.after_blank = blank
         blank = False
         lines.append(line)
@@ -113,6 +117,23 @@ def read_lines(text: str, system: CodeSystem) -> list[Line]:
     for line in lines:
         line.indent -= shift
     return [line for line in lines if line.text or line.children]
+
+
+_WRAPPED_AT = 72  # columns; narrower than the usual 80, so that a long word may have moved to the next line
+_DANGLING = re.compile(r"\b(?:with|without|due to|and|or|of|by|to|from|in|on|the|an?|secondary|status)\Z|[,/]\Z")
+_CONTINUATION = re.compile(r"(?P<word>[a-z][a-z'/-]+)(?![\w.):=])")
+
+
+def _is_wrapped(above: Line, columns: int, line: Line) -> bool:
+    """A line that only goes on with the entry above, which was cut at a column."""
+    if line.kind or line.level or above.level or above.rows or above.words.endswith((":", ".", "!", "?", ";")):
+        return False
+    if len(above.text) > 2000 or not (first := _CONTINUATION.match(line.text)) or is_evidence(line.text):
+        return False
+    open_bracket = above.text.count("(") > above.text.count(")")
+    full = columns + 1 + len(first["word"]) > _WRAPPED_AT
+    dangles = open_bracket or _DANGLING.search(above.words) is not None
+    return full or dangles if above.kind else full and dangles
 
 
 def _is_ruled(raw: list[str], first: int) -> bool:
@@ -209,16 +230,19 @@ def _keep_sequences(lines: list[Line]) -> None:
     """Letters, roman and bare numbers are markers only where a neighbour continues them ("E. coli" is none)."""
     for pattern, kinds in ((_LETTER, ("letter", "roman")), (_BARE_NUMBER, ("number",))):
         found = [(line, m) for line in lines if not line.kind and (m := pattern.match(line.text.removeprefix("**")))]
+        firsts: set[tuple[str, int, str]] = set()  # lists that started there: "a." alone below "2. Renal" is one too
         for kind in kinds:
             orders = [_order_of(m, kind) for _, m in found]
             for i, (line, match) in enumerate(found):
                 order = orders[i]
                 if line.kind or order is None:
                     continue
-                style = _style_of(match)
-                near = [(j, order + j - i) for j in (i - 1, i + 1) if 0 <= j < len(found)]
                 sure = match.re is _LETTER and ")" in match[0] and len(match[0].strip("( )\t")) < 2
-                if sure or any(orders[j] == wanted and _style_of(found[j][1]) == style for j, wanted in near):
+                sure = sure and (kind == "roman" or not _has_neighbour(found, i, "roman"))
+                first = (kind, line.indent, _style_of(match))
+                sure = sure or (order == 1 and line.indent > 0 and first in firsts)
+                if sure or _has_neighbour(found, i, kind):
+                    firsts |= {first} if order == 1 else set()
                     bold = "**" if line.text.startswith("**") else ""
                     line.kind, line.order = kind, order
                     line.text = _unbolded(bold, line.text.removeprefix("**")[match.end() :])
@@ -228,6 +252,13 @@ def _keep_sequences(lines: list[Line]) -> None:
                     and match.string[match.end() : match.end() + 1].isupper()
                 ):
                     line.kind, line.order, line.text = kind, 1, match.string[match.end() :]
+
+
+def _has_neighbour(found: list[tuple[Line, re.Match[str]]], i: int, kind: str) -> bool:
+    """Whether the mark before or after carries the number before or after, written in the same way."""
+    order, style = _order_of(found[i][1], kind), _style_of(found[i][1])
+    near = [(found[j][1], j - i) for j in (i - 1, i + 1) if 0 <= j < len(found)]
+    return order is not None and any(_order_of(m, kind) == order + step and _style_of(m) == style for m, step in near)
 
 
 def _order_of(match: re.Match[str], kind: str) -> int | None:

@@ -38,8 +38,8 @@ _CLASSIC_ICD9 = re.compile(r"\d{3}\.\d{1,2}")
 
 
 def is_measurement(text: str) -> bool:
-    """Vital signs, laboratory values, dates and numbers with nothing else: "BP 168/95", "Na 128, K 3.1", "
-    ""2026-01-12"."""
+    """Vital signs, laboratory values, dates and numbers with nothing else: "BP 168/95", "Na 128, K 3.1",
+    "2026-01-12"."""
     if len(text) > 400 or not any(map(str.isdigit, text)):
         return False
     if _DATE.fullmatch(text.strip()):

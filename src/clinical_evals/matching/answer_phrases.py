@@ -28,8 +28,12 @@ _NEGATED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _REMARK = re.compile(
-    r"(?:sure|certainly|of course|okay|ok|absolutely|great|hello|hi|hey|alright|thanks?|thank you"
-    r"|understood|got it|yes)\b(?:[,.!:]|\Z| here| i\b)"
+    r"(?:sure|certainly|of course|okay|ok|absolutely|great|hello|hi|hey|alright"
+    r"|understood|got it|yes)\b(?:[,.!:]|\Z| here| i\b)|(?:many )?thank(?:s| you)\b|(?:my )?dear\b|(?:to whom|good"
+    r" (?:morning|afternoon|evening|day))\b|(?:hello|hi|hey) (?:there|doctor|dr|colleagues?|team|everyone|all)\b"
+    r"|(?:best|kind|warm|with (?:best|kind|warm)) (?:regards|wishes)\b|(?:yours )?(?:sincerely|faithfully|truly)\b"
+    r"|(?:on|in|following|having|with|during) (?:(?:my|our|a|the|this|careful|close|detailed|thorough|further) ){0,3}"
+    r"(?:review|reviewing|reviewed|analysis|reading|examining|evaluation|chart review)\b(?!.*:.)"
     r"|(?:here(?:'s| is| are| you)|below (?:is|are|you)|following (?:is|are)|the (?:following|above"
     r"|below)\b|let me|let's|let us|please|feel free"
     r"|note(?: that|:| -)|please note|n\.?b\.?:|disclaimer|remember|keep in mind|bear in mind|caution:"

@@ -4,6 +4,7 @@ import re
 
 from clinical_evals.matching.answer_explanations import states_nothing, trim, without_explanation
 from clinical_evals.matching.answer_split import split_pair
+from clinical_evals.matching.answer_statements import PLACE, stated
 from clinical_evals.matching.answer_words import words_of
 from clinical_evals.matching.codes_in_text import find_codes
 from clinical_evals.ontology import CodeSystem
@@ -12,7 +13,7 @@ SENTENCE_END = re.compile(r"(?<=[a-z)\]\d][.!?]) +(?=[A-Z\"'(])|\n+|。")
 """Where running text is cut into sentences."""
 _NAMES = re.compile(
     r"\b(?:diagnos[ie]s|conditions?|problems?|impressions?|codes?|comorbidities)\b[^.:]{0,80}?\b(?:is|are"
-    r"|was|were|would be|includes?|included|including|as follows|of|may be|could be)[: ]{1,2}(?P<a>.+)"
+    rf"|was|were|would be|includes?|included|including|as follows|(?!{PLACE}\b)of|may be|could be)[: ]{{1,2}}(?P<a>.+)"
     r"|^(?P<c>[^.:;]{3,160}?) (?:is|are|would be|appears? to be|seems to be|remains) (?:(?:the|a|an|her"
     r"|his|my|their|most|likely|more|primary|main|final|probable|principal|correct|best|leading"
     r"|working|current|patient's|overall|single|underlying|admission|discharge) ){0,4}diagnos[ie]s\b"
@@ -24,7 +25,9 @@ _WEAK_NAMES = re.compile(
     r"\b(?:history|course|presentation|record|exam\w*|patient)\b[^.]{0,40}? (?:significant|notable"
     r"|remarkable|positive) for (?P<h>.+)"
     r"|\b(?:patient|pt|he|she|man|woman|male|female|they|individual)\b[^.]{0,40}?\b(?:has|had|have|with"
-    r"|having|admitted (?:with|for)):?(?: (?:been|a|an|the|also|both|known|likely|multiple|several))* (?P<a>.+)",
+    r"|having|(?:admitted|treated"
+    r"|managed|hospitali[sz]ed) (?:with|for)):?"
+    r"(?: (?:been|a|an|the|also|both|known|likely|multiple|several))* (?P<a>.+)",
     re.IGNORECASE,
 )
 _CLAUSE_END = re.compile(
@@ -43,10 +46,12 @@ _ARTICLE = re.compile(
 
 def named_in_sentence(text: str, system: CodeSystem, *, weak: bool = True) -> list[str]:
     """The conditions that a sentence says are the diagnosis, or (weak) that the patient has."""
-    match = _NAMES.search(text[:2000]) or (_WEAK_NAMES.search(text[:2000]) if weak else None)
-    if not match:
-        return []
-    named = next(group for group in match.groups() if group is not None)
+    named = stated(text[:2000])
+    if not named:
+        match = _NAMES.search(text[:2000]) or (_WEAK_NAMES.search(text[:2000]) if weak else None)
+        if not match:
+            return []
+        named = next(group for group in match.groups() if group is not None)
     named = _CLAUSE_END.sub("", named, count=1).strip(" .,;:")
     names = []
     for part in split_pair(named, system):

@@ -1,5 +1,5 @@
-"""Tables in an answer: Markdown, pipes, tabs, CSV. One decision a row; columns other than code and title "
-"are ignored."""
+"""Tables in an answer: Markdown, pipes, tabs, CSV. One decision a row; columns other than code and title
+are ignored."""
 
 import csv
 import re

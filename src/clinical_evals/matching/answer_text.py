@@ -73,9 +73,9 @@ _NEXT_TURN = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _ECHOED_TURN = re.compile(
-    r"\A\s*(?:human|user|question|### (?:instruction|question"
-    r"|input))\s?:[^\n]*(?:\n(?!\s*(?:#* ?)?(?:assistant|answer"
-    r"|response)\s?:)[^\n]*)*(?=\n\s*(?:#* ?)?(?:assistant|answer|response)\s?:)",
+    r"\A\s*(?:human|user|question|q|### (?:instruction|question"
+    r"|input))\s?:[^\n]*(?:\n(?!\s*(?:#* ?)?(?:assistant|answer|a"
+    r"|response)\s?:)[^\n]*)*\n(?:(?=\s*(?:#* ?)?(?:assistant|answer|response)\s?:)|\s*a\s?:)",
     re.IGNORECASE,
 )
 _ROLE = re.compile(
@@ -159,8 +159,8 @@ _SEP = re.compile(r"<sep>|\[SEP\]", re.IGNORECASE)
 
 
 def one_item_a_line(text: str) -> str:
-    """Lines that hold a whole list ("1. Pneumonia 2. Hypertension", "• Pneumonia • Hypertension") cut "
-    "into its entries."""
+    """Lines that hold a whole list ("1. Pneumonia 2. Hypertension", "• Pneumonia • Hypertension") cut
+    into its entries."""
     text = _NEXT_LABEL.sub(lambda m: "\n" if is_label(m[1]) else m[0], _SEP.sub("\n", text))
     return "\n".join(_cut_line(line) for line in text.split("\n"))
 
@@ -175,6 +175,19 @@ def _lettered(line: str) -> list[int]:
         if letter[1].lower() == chr(ord("a") + len(cuts)) and (cuts or letter.start() == 0):
             cuts.append(letter.start())
     return cuts if len(cuts) > 2 else []
+
+
+_INLINE_ROMAN = re.compile(r"(?:(?<=^)|(?<=[\s;,.:]))\(?([ivx]{1,5})\) ?(?=\S)", re.IGNORECASE)
+_ROMANS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv")
+
+
+def _roman_numbered(line: str) -> list[int]:
+    """Where "(i) sepsis (ii) AKI" is to be cut."""
+    cuts: list[int] = []
+    for numeral in _INLINE_ROMAN.finditer(line):
+        if len(cuts) < len(_ROMANS) and numeral[1].lower() == _ROMANS[len(cuts)]:
+            cuts.append(numeral.start())
+    return cuts if len(cuts) > 1 else []
 
 
 # "CKD stage 2." is no second entry.
@@ -196,7 +209,7 @@ def _numbered(line: str) -> list[int]:
 
 
 def _cut_line(line: str) -> str:
-    cuts = _numbered(line) or _lettered(line)
+    cuts = _numbered(line) or _lettered(line) or _roman_numbered(line)
     if len(cuts) > 1:
         edges = [*cuts, len(line)]
         parts = [_LAST_AND.sub("", line[start:end]) for start, end in pairwise(edges)]

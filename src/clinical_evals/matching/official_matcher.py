@@ -6,11 +6,12 @@ from functools import cached_property
 from pathlib import Path
 
 from clinical_evals.matching.dictionary import Candidates
-from clinical_evals.matching.encoder import Encoder, default_encoder
-from clinical_evals.matching.index import TitleIndex, open_titles
+from clinical_evals.matching.encoder import Encoder, default_encoder, fastest_precision
+from clinical_evals.matching.index import SLACK, TitleIndex, open_titles
 from clinical_evals.matching.matcher import Match
 from clinical_evals.matching.official import title_key
-from clinical_evals.matching.titles import Titles
+from clinical_evals.matching.titles import Titles, titles_of
+from clinical_evals.ontology import CodeSystem
 
 _LOG = logging.getLogger(__name__)
 
@@ -26,6 +27,7 @@ class OfficialMatcher:
         candidates: Candidates,
         encoder: Encoder | Callable[[], Encoder] = default_encoder,
         cache_dir: str | Path | None = None,
+        same_titles: CodeSystem | None = None,
     ) -> None:
         """Makes a matcher; nothing is loaded yet.
 
@@ -33,8 +35,11 @@ class OfficialMatcher:
             candidates: what texts are matched to; their order decides ties.
             encoder: the embedding model, or what finds it once it is needed.
             cache_dir: where the index of the titles is kept; by default `index_store.cache_folder()`.
+            same_titles: the code system whose titles the candidates are, in another order: the vectors are then
+                taken from its index, the standard protocol's, and no title is embedded a second time.
         """
         self.candidates = candidates
+        self.same_titles = same_titles
         self._encoder = encoder
         self._cache_dir = cache_dir
         self._warned = candidates.from_mimic
@@ -83,6 +88,9 @@ class OfficialMatcher:
     def index(self) -> TitleIndex:
         """The vectors of all candidates, kept by their content; the first use on a machine builds them (minutes)."""
         titles = Titles(self.candidates.name, list(self.candidates.codes), list(self.candidates.titles))
+        shared = titles_of(self.same_titles) if self.same_titles is not None else None
+        if shared is not None and set(titles.titles) <= set(shared.titles):
+            return reorder(open_titles(shared, self.encoder, self._cache_dir), titles, self.encoder)
         return open_titles(titles, self.encoder, self._cache_dir)
 
     @cached_property
@@ -90,3 +98,21 @@ class OfficialMatcher:
         # Reversed, so that of equal titles the first stays.
         pairs = zip(reversed(self.candidates.titles), reversed(self.candidates.codes), strict=True)
         return {title_key(title): code for title, code in pairs}
+
+
+def reorder(index: TitleIndex, titles: Titles, encoder: Encoder) -> TitleIndex:
+    """An index of `titles` with the vectors of one that has the same texts, in another order or more or less often.
+
+    A vector depends on its text only (see `encoder`), so this is the index that embedding `titles` would give.
+
+    Args:
+        index: of all the texts, as `open_index` gives it.
+        titles: what the new index is of; their order decides ties.
+        encoder: that of `index`.
+
+    Raises:
+        KeyError: a title that the index does not have.
+    """
+    places = {title: place for place, title in enumerate(index.titles)}
+    vectors = index.vectors[[places[title] for title in titles.titles]]
+    return TitleIndex(titles.codes, titles.titles, vectors, SLACK[fastest_precision()], encoder.encode)

@@ -154,9 +154,9 @@ class CodeScorer:
         return ResolvedItem(item.text, matches, tuple(written for written, code in known if code is None))
 
     def _official_matcher(self, dictionary: str | Path | None) -> OfficialMatcher:
-        return OfficialMatcher(
-            read_dictionary(dictionary, self.system) if dictionary is not None else own_titles(self.system)
-        )
+        if dictionary is not None:
+            return OfficialMatcher(read_dictionary(dictionary, self.system))
+        return OfficialMatcher(own_titles(self.system), same_titles=self.system)
 
     def _diagnose(self, answers: Sequence[ResolvedAnswer], rows: Sequence[int]) -> dict[str, float]:
         diagnostics = diagnose([answers[row] for row in rows])

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -43,12 +44,27 @@ def lighteval_session() -> Iterator[None]:
             logging.getLogger(name).setLevel(level)
 
 
-def whole_prompt_tasks(tasks: Sequence[Task]) -> ModuleType:
-    """A module for lighteval's registry: the tasks, with prompts that are cut later, by the model's own tokenizer."""
+def whole_prompt_tasks(
+    tasks: Sequence[Task], protocol: str = "standard", dictionary: Path | None = None
+) -> ModuleType:
+    """A module for lighteval's registry: the tasks, with prompts that are cut later, by the model's own tokenizer.
+
+    Args:
+        tasks: which.
+        protocol: by which lighteval's scores are made.
+        dictionary: with "official", MIMIC's dictionary of diagnoses.
+    """
+    from clinical_evals.tasks.metrics import hierarchical_scores
+
+    metrics = {task.name: [hierarchical_scores(task.system, protocol, dictionary)] for task in tasks}
     module = ModuleType("clinical_evals_tasks")
     table = []
     for source in dict.fromkeys(task.module for task in tasks):
         of = import_module(source)
-        table += [replace(config, prompt_function=of.WHOLE_PROMPTS[config.name]) for config in of.TASKS_TABLE]
+        table += [
+            replace(config, prompt_function=of.WHOLE_PROMPTS[config.name], metrics=metrics[config.name])
+            for config in of.TASKS_TABLE
+            if config.name in metrics
+        ]
     module.__dict__["TASKS_TABLE"] = table
     return module

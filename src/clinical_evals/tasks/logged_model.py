@@ -56,6 +56,7 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
         room: its context, and what of it is kept for the answer.
         runs: by full task name.
         about: more for the header of each log, such as versions of libraries.
+        samples: answers to each prompt; above 1 the model must sample them (a temperature above 0).
 
     Attributes:
         sources: by full task name the mark of where its rows come from, for the header; set before it is asked.
@@ -70,8 +71,10 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
         room: Room,
         runs: Mapping[str, Run],
         about: Mapping[str, Any],
+        samples: int = 1,
     ) -> None:
         self.generator, self.chat, self.room, self.runs, self.about = generator, chat, room, runs, about
+        self.samples = samples
         self.config = generator.model.config
         self.sources: dict[str, str] = {}
         self.lines: dict[str, list[Line]] = {}
@@ -138,7 +141,7 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
         )
         prompt_sha256 = hash_text(prompt.text)
         # lighteval stores the document in its details: it shows the prompt as sent, and how much of it was kept.
-        doc.query, doc.generation_size = prompt.text, self.room.reserved
+        doc.query, doc.generation_size, doc.num_samples = prompt.text, self.room.reserved, self.samples
         specific |= {"prompt_sha256": prompt_sha256, "kept_prompt": prompt.kept_prompt, "kept_long": prompt.kept_long}
         return Prepared(doc, row_key(run.identity, specific["data_sha256"], prompt_sha256), prompt)
 
@@ -165,8 +168,11 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
 
     def _line(self, one: Prepared, outputs: Sequence[Output], seconds: float) -> Line:
         specific: dict[str, Any] = one.doc.specific or {}
-        if not outputs:
-            raise RunError(f"row {one.doc.id} of {one.doc.task_name}: the model returned no answer at all.")
+        if len(outputs) != self.samples:
+            raise RunError(
+                f"row {one.doc.id} of {one.doc.task_name}: the model returned {len(outputs)} answers, expected "
+                f"{self.samples}."
+            )
         return {
             "key": one.key,
             "row": int(one.doc.id),

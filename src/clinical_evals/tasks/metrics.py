@@ -6,8 +6,8 @@ is about 32 times too small. Levels and intervals are in our own table and files
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 from lighteval.metrics.metrics_corpus import CorpusLevelComputation
 from lighteval.metrics.metrics_sample import SampleLevelComputation
@@ -15,7 +15,7 @@ from lighteval.metrics.utils.metric_utils import CorpusLevelMetric
 from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.requests import Doc, SamplingMethod
 
-from clinical_evals.matching.scorer import CodeScorer, Scored
+from clinical_evals.tasks.answered_rows import AnsweredRow, score_rows
 
 CLIBENCH_KEYS = (
     "f1_average",
@@ -30,25 +30,6 @@ CLIBENCH_KEYS = (
 """What each task of CliBench reports to lighteval."""
 
 
-class AnsweredRow(NamedTuple):
-    """One answer with its gold codes; `row` is its place in the split."""
-
-    row: int
-    answer: str
-    gold: tuple[str, ...]
-
-
-@lru_cache(maxsize=8)
-def score_rows(rows: tuple[AnsweredRow, ...], system: str) -> Scored:
-    """Score answers, in the order given; asking again for the same rows costs nothing."""
-    return _scorer(system).score([row.answer for row in rows], [row.gold for row in rows])
-
-
-@lru_cache(maxsize=4)
-def _scorer(system: str) -> CodeScorer:
-    return CodeScorer(system)
-
-
 class AnswerAndGold(SampleLevelComputation):  # type: ignore[misc]  # lighteval is not typed
     """Takes from document and response what scoring needs; the raw answer, since the parser knows reasoning tags "
     "itself."""
@@ -59,24 +40,30 @@ class AnswerAndGold(SampleLevelComputation):  # type: ignore[misc]  # lighteval 
 
 
 class HierarchicalScores(CorpusLevelComputation):  # type: ignore[misc]  # lighteval is not typed
-    """Precision, recall and F1 of the codes of all rows (protocol.md 2.5 and 2.6)."""
+    """Precision, recall and F1 of the codes of all rows (protocol.md 2.5 and 2.6; 3 for the official protocol)."""
 
-    def __init__(self, system: str) -> None:
-        self.system = system
+    def __init__(self, system: str, protocol: str = "standard", dictionary: Path | None = None) -> None:
+        self.system, self.protocol, self.dictionary = system, protocol, dictionary
 
     def compute_corpus(self, items: Sequence[dict[str, Any]]) -> dict[str, float]:
         """The `CLIBENCH_KEYS` over all rows."""
         rows = sorted(AnsweredRow(item["row"], item["answer"], tuple(item["gold"])) for item in items)
-        scores = score_rows(tuple(rows), self.system).scores()
+        scores = score_rows(tuple(rows), self.system, self.protocol, self.dictionary).scores()
         return {key: scores[key] for key in CLIBENCH_KEYS}
 
 
-def hierarchical_scores(system: str) -> CorpusLevelMetric:
-    """The metric of a CliBench task whose gold codes are of this code system."""
+def hierarchical_scores(system: str, protocol: str = "standard", dictionary: Path | None = None) -> CorpusLevelMetric:
+    """The metric of a CliBench task whose gold codes are of this code system.
+
+    Args:
+        system: the code system.
+        protocol: "standard" or "official".
+        dictionary: with "official", MIMIC's dictionary of diagnoses.
+    """
     return CorpusLevelMetric(
         metric_name="hierarchical_scores",
         higher_is_better=True,
         category=SamplingMethod.GENERATIVE,
         sample_level_fn=AnswerAndGold(),
-        corpus_level_fn=HierarchicalScores(system),
+        corpus_level_fn=HierarchicalScores(system, protocol, dictionary),
     )

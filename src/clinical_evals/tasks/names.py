@@ -7,8 +7,8 @@ from typing import NamedTuple
 from clinical_evals.errors import InputError, UnknownNameError
 
 PROTOCOL_VERSION = "1"
-"""Raised when a rule from an answer to its scores changes (protocol.md 2.5 and 2.6): such scores are not "
-"comparable."""
+"""Raised when a rule from an answer to its scores changes (protocol.md 2.5, 2.6 and 3): such scores are not
+comparable. It counts for both protocols."""
 
 
 class Task(NamedTuple):
@@ -19,6 +19,8 @@ class Task(NamedTuple):
     module: str
     """The module whose `TASKS_TABLE` holds it."""
     description: str
+    system: str
+    """The code system of its gold codes."""
 
     @property
     def name(self) -> str:
@@ -37,6 +39,7 @@ TASKS = (
         "diagnosis",
         "clinical_evals.tasks.clibench",
         "discharge diagnoses of an admission as ICD-10-CM codes; micro P/R/F1 and macro F1 at five levels",
+        "icd10cm",
     ),
 )
 """All tasks of this version."""

@@ -24,6 +24,8 @@ KIND, FORMAT = "clinical-evals predictions", 1
 
 Line = dict[str, Any]
 
+_OVER = "If it is the log of a run, remove it to start over."
+
 
 def hash_text(text: str) -> str:
     """SHA-256 of a text."""
@@ -65,6 +67,11 @@ class PredictionLog:
         self._lock_log()
         try:
             header, lines, self._length = _read(path)
+            if header is not None and not _is_ours(header):
+                raise RunError(
+                    f"{path} does not start with the header of a {KIND} log of format {FORMAT}. Remove it to start "
+                    "over."
+                )
             if header is not None and header.get("run") != self.run:
                 found, expected = hash_json(header.get("run")), hash_json(self.run)
                 raise RunError(f"{path} is the log of another run: {found}, expected {expected}.")
@@ -114,24 +121,44 @@ class PredictionLog:
         os.fsync(self._file.fileno())
 
 
-def read_log(path: Path) -> tuple[Line, list[Line]]:
+def read_log(path: Path, whole: bool = False) -> tuple[Line, list[Line]]:
     """Header and rows of a log, for scoring and reports; a torn tail is left out.
 
+    Args:
+        path: the file.
+        whole: True takes a torn tail, as a killed run may leave it, for an error.
+
     Raises:
-        InputError: the file is not there or is not such a log.
+        InputError: the file is not there or is not such a log, or it is torn.
+        RunError: it is damaged elsewhere than at its end.
     """
     if not path.is_file():
         raise InputError(
             f"no prediction log at {path}. `clinical-evals eval` writes predictions.jsonl into its output folder."
         )
-    header, lines, _ = _read(path)
+    try:
+        size = path.stat().st_size
+        header, lines, end = _read(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
     if header is None:
         raise InputError(f"{path} is not a prediction log: it does not start with a whole header line.")
+    if not _is_ours(header):
+        raise InputError(
+            f"{path} is not a prediction log: its first line is not the header of {KIND} of format {FORMAT}. "
+            "Give the predictions.jsonl of a run."
+        )
+    if whole and end < size:
+        raise InputError(
+            f"{path} is torn: the last {size - end} bytes are no whole batch of rows. The run was killed while it "
+            "wrote them, or is writing now: wait, or run the same `clinical-evals eval` again, which goes on from the "
+            "last whole row."
+        )
     return header, lines
 
 
 def _read(path: Path) -> tuple[Line | None, list[Line], int]:
-    """Header, rows and the number of bytes up to the end of the last whole batch."""
+    """Header, rows and the number of bytes up to the end of the last whole batch; a foreign file has no rows."""
     if not path.exists():
         return None, [], 0
     entries: list[tuple[Line, int]] = []  # each line, and where it ends
@@ -141,23 +168,33 @@ def _read(path: Path) -> tuple[Line | None, list[Line], int]:
             line = _parse(raw)
             if line is None:
                 if file.read(1):
-                    raise RunError(
-                        f"{path}, line {number}: no JSON object, though it is not the last line. Remove the file to "
-                        "start over."
-                    )
+                    raise RunError(f"{path}, line {number}: no JSON object, though it is not the last line. {_OVER}")
                 break
+            if entries and not _is_row(line):
+                raise RunError(
+                    f"{path}, line {number}: no row of a prediction log, it has no place in a batch. {_OVER}"
+                )
             end += len(raw)
             entries.append((line, end))
     if not entries:
         return None, [], 0
     header, start = entries.pop(0)
-    if header.get("kind") != KIND or header.get("format") != FORMAT:
-        raise RunError(
-            f"{path} does not start with the header of a {KIND} log of format {FORMAT}. Remove it to start over."
-        )
+    if not _is_ours(header):
+        return header, [], end
     while entries and entries[-1][0]["batch"][0] + 1 < entries[-1][0]["batch"][1]:
         entries = entries[: -(entries[-1][0]["batch"][0] + 1)]
     return header, [line for line, _ in entries], entries[-1][1] if entries else start
+
+
+def _is_ours(header: Line) -> bool:
+    return header.get("kind") == KIND and header.get("format") == FORMAT
+
+
+def _is_row(line: Line) -> bool:
+    match line.get("batch"):
+        case [int(place), int(size)]:
+            return 0 <= place < size and isinstance(line.get("key"), str)
+    return False
 
 
 def _parse(raw: bytes) -> Line | None:

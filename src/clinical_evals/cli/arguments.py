@@ -1,37 +1,10 @@
-"""The command line: `clinical-evals …`. Arguments only; what a command needs is imported inside it."""
+"""The arguments of all commands, and their help."""
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from clinical_evals.errors import ClinicalEvalsError
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command.
-
-    Returns:
-        The exit code: 0, the `exit_code` of the error that was raised, or `INTERRUPTED`.
-    """
-    args = make_parser().parse_args(argv)
-    command: Callable[[argparse.Namespace], None] = args.command
-    try:
-        command(args)
-    except ClinicalEvalsError as error:
-        print(f"clinical-evals: error: {error}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print(
-            "\nclinical-evals: interrupted. Finished rows are in the prediction log; the same command goes on from "
-            "there.",
-            file=sys.stderr,
-        )
-        return INTERRUPTED
-    return 0
+from clinical_evals.cli import commands
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -40,59 +13,31 @@ def make_parser() -> argparse.ArgumentParser:
         prog="clinical-evals", description="Clinical LLM benchmarks on the Hugging Face stack."
     )
     parser.add_argument("--version", action=_Version, help="versions of package, protocol, prompts and code systems")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_eval(
-        commands.add_parser("eval", help="run a model on tasks, through lighteval", description=evaluate.__doc__)
+        subparsers.add_parser(
+            "eval", help="run a model on tasks, through lighteval", description=commands.evaluate.__doc__
+        )
     )
-    _add(commands.add_parser("tasks", help="list the tasks"), list_tasks)
-    _add_demo(commands.add_parser("demo", help="a small real model on a few admissions, from start to scores"))
-    prompts = commands.add_parser("prompts", help="what a model is shown").add_subparsers(
+    _add_score(subparsers.add_parser("score", help="score a prediction log again, without a model"))
+    _add_explain(subparsers.add_parser("explain", help="one row of a prediction log, from the prompt to its scores"))
+    _add(subparsers.add_parser("tasks", help="list the tasks"), commands.list_tasks)
+    _add_demo(subparsers.add_parser("demo", help="a small real model on a few admissions, from start to scores"))
+    prompts = subparsers.add_parser("prompts", help="what a model is shown").add_subparsers(
         metavar="COMMAND", required=True
     )
     _add_show(prompts.add_parser("show", help="the prompt of one row, before it is cut to a model"))
-    return parser
-
-
-def evaluate(args: argparse.Namespace) -> None:
-    """Run a model on tasks. Every answer is logged as it comes; the same command again goes on where it stopped."""
-    from clinical_evals.tasks.launcher import Options, evaluate
-    from clinical_evals.tasks.results import format_result
-
-    options = Options(
-        model_args=args.model_args,
-        tasks=args.tasks,
-        output_dir=args.output_dir,
-        max_samples=args.max_samples,
-        batch_size=args.batch_size,
-        context=args.context,
-        answer_tokens=args.answer_tokens,
-        seed=args.seed,
+    _add(
+        subparsers.add_parser(
+            "install", help="make the names work without `import clinical_evals`", description=commands.install.__doc__
+        ),
+        commands.install,
     )
-    for result in evaluate(options):
-        print(f"\n{format_result(result)}")
-
-
-def list_tasks(_: argparse.Namespace) -> None:
-    """Print each task with its description."""
-    from clinical_evals.tasks.names import TASKS
-
-    width = max(len(task.name) for task in TASKS)
-    for task in TASKS:
-        print(f"{task.name:<{width}}  {task.description}")
-
-
-def show_prompt(args: argparse.Namespace) -> None:
-    """Print the prompt of one row of the test split."""
-    from clinical_evals.tasks.show import format_prompt
-
-    print(format_prompt(args.task, args.row))
-
-
-def run_demo(args: argparse.Namespace) -> None:
-    """Run the demo."""
-    from clinical_evals.demo import run_demo
-
-    run_demo(args.output_dir, args.rows)
+    _add(
+        subparsers.add_parser("uninstall", help="undo `install`", description=commands.uninstall.__doc__),
+        commands.uninstall,
+    )
+    return parser
 
 
 def _add(parser: argparse.ArgumentParser, command: Callable[[argparse.Namespace], None]) -> None:
@@ -128,7 +73,58 @@ def _add_eval(parser: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--seed", type=int, default=0, help="for sampled answers, temperature above 0 (default: %(default)s)"
     )
-    _add(run, evaluate)
+    run.add_argument(
+        "--samples",
+        type=int,
+        default=1,
+        metavar="N",
+        help="answers to each prompt, all logged, the first scored; above 1 a temperature is needed "
+        "(default: %(default)s)",
+    )
+    _add_protocol(run, ("standard", "official", "both"))
+    _add(run, commands.evaluate)
+
+
+def _add_protocol(parser: argparse.ArgumentParser, protocols: Sequence[str]) -> None:
+    parser.add_argument(
+        "--protocol",
+        choices=protocols,
+        default="standard",
+        help="how answers become scores: standard is ours, official the released scorer to the letter, to compare "
+        f"with the published tables{'; both prints them side by side' if 'both' in protocols else ''} "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--dictionary",
+        type=Path,
+        metavar="PATH",
+        help="for official: MIMIC's d_icd_diagnoses (.csv, .csv.gz, .parquet), to whose titles answers are matched; "
+        "without it our own titles stand in",
+    )
+
+
+def _add_score(parser: argparse.ArgumentParser) -> None:
+    _add_log(parser)
+    _add_protocol(parser, ("standard", "official", "both"))
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write the summaries there, as one JSON object by protocol; without it scored rows and summary go beside "
+        "the log, unless there is a summary of other rows, titles or versions",
+    )
+    _add(parser, commands.score)
+
+
+def _add_explain(parser: argparse.ArgumentParser) -> None:
+    _add_log(parser)
+    parser.add_argument("--row", type=int, required=True, metavar="N", help="row of the split, as in scored.jsonl")
+    _add_protocol(parser, ("standard", "official"))
+    _add(parser, commands.explain)
+
+
+def _add_log(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("log", type=Path, metavar="LOG", help="the predictions.jsonl of a run")
 
 
 def _add_demo(parser: argparse.ArgumentParser) -> None:
@@ -138,13 +134,13 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output-dir", type=Path, default=Path("runs/demo"), metavar="DIR", help="default: %(default)s"
     )
-    _add(parser, run_demo)
+    _add(parser, commands.run_demo)
 
 
 def _add_show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", metavar="TASK", help='e.g. "clibench|diagnosis"')
     parser.add_argument("--row", type=int, default=0, metavar="N", help="row of the test split (default: %(default)s)")
-    _add(parser, show_prompt)
+    _add(parser, commands.show_prompt)
 
 
 class _Version(argparse.Action):
@@ -160,7 +156,7 @@ class _Version(argparse.Action):
         from clinical_evals.version import __version__
 
         print(f"clinical-evals {__version__}")
-        print(f"protocol standard {PROTOCOL_VERSION}")
+        print(f"protocol {PROTOCOL_VERSION} (standard and official)")
         print(f"prompts clibench {PROMPT_VERSION}")
         for name in SYSTEMS:
             print(f"{name} {get_system(name).release}")

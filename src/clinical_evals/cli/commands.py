@@ -1,0 +1,79 @@
+"""The commands, each with the parsed arguments; what one needs is imported inside it."""
+
+import argparse
+
+
+def evaluate(args: argparse.Namespace) -> None:
+    """Run a model on tasks. Every answer is logged as it comes; the same command again goes on where it stopped."""
+    from clinical_evals.tasks.launcher import evaluate
+    from clinical_evals.tasks.options import Options
+    from clinical_evals.tasks.tables import format_results
+
+    options = Options(
+        model_args=args.model_args,
+        tasks=args.tasks,
+        output_dir=args.output_dir,
+        max_samples=args.max_samples,
+        batch_size=args.batch_size,
+        context=args.context,
+        answer_tokens=args.answer_tokens,
+        seed=args.seed,
+        samples=args.samples,
+        protocol=args.protocol,
+        dictionary=args.dictionary,
+    )
+    if results := evaluate(options):
+        print(f"\n{format_results(results)}")
+
+
+def score(args: argparse.Namespace) -> None:
+    """Print the scores of a log as `eval` does, and write them beside it or to --output."""
+    from clinical_evals.tasks.rescore import rescore
+    from clinical_evals.tasks.tables import format_results
+
+    results, files = rescore(args.log, args.protocol, args.dictionary, args.output)
+    print(format_results(results, files))
+
+
+def explain(args: argparse.Namespace) -> None:
+    """Print one row of a log."""
+    from clinical_evals.tasks.explain import explain
+
+    print(explain(args.log, args.row, args.protocol, args.dictionary))
+
+
+def install(_: argparse.Namespace) -> None:
+    """Let `datasets` and `evaluate` find the names through their own caches; prints what works then and what not."""
+    from clinical_evals.datasets_hub.install import install
+
+    print(install())
+
+
+def uninstall(_: argparse.Namespace) -> None:
+    """Take away what `install` put into the caches of `datasets` and `evaluate`, and nothing else."""
+    from clinical_evals.datasets_hub.install import uninstall
+
+    print(uninstall())
+
+
+def list_tasks(_: argparse.Namespace) -> None:
+    """Print each task with its description."""
+    from clinical_evals.tasks.names import TASKS
+
+    width = max(len(task.name) for task in TASKS)
+    for task in TASKS:
+        print(f"{task.name:<{width}}  {task.description}")
+
+
+def show_prompt(args: argparse.Namespace) -> None:
+    """Print the prompt of one row of the test split."""
+    from clinical_evals.tasks.show import format_prompt
+
+    print(format_prompt(args.task, args.row))
+
+
+def run_demo(args: argparse.Namespace) -> None:
+    """Run the demo."""
+    from clinical_evals.demo import run_demo
+
+    run_demo(args.output_dir, args.rows)

@@ -1,0 +1,150 @@
+"""`clinical-evals explain`: one row of a prediction log, from the prompt to its scores."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from clinical_evals.errors import InputError
+from clinical_evals.matching.matcher import Match
+from clinical_evals.matching.resolved import ResolvedAnswer
+from clinical_evals.matching.scorer import Scored
+from clinical_evals.ontology import CodeSystem, get_system
+from clinical_evals.scoring.rows import row_scores
+from clinical_evals.tasks.answered_rows import AnsweredRow, protocols_of, score_rows
+from clinical_evals.tasks.prediction_log import Line
+from clinical_evals.tasks.rescore import read_rows
+from clinical_evals.tasks.tables import OWN_TITLES
+
+TAIL = 300
+"""Characters of the prompt's end that are shown."""
+
+
+def explain(log: Path, row: int, protocol: str = "standard", dictionary: Path | None = None) -> str:
+    """Everything that is known of one row: prompt, answer, items, gold codes, scores, tokens.
+
+    Args:
+        log: the predictions.jsonl of a run.
+        row: its number in the split, as `scored.jsonl` has it.
+        protocol: "standard" or "official".
+        dictionary: for "official": MIMIC's d_icd_diagnoses.
+
+    Raises:
+        InputError: no such row; the rows of the log are named. Also see `rescore.read_rows`.
+    """
+    protocols_of(protocol, dictionary)
+    rows = read_rows(log)
+    line = next((line for line in rows.lines if line["row"] == row), None)
+    if line is None:
+        known = ", ".join(str(line["row"]) for line in rows.lines[:20])
+        more = f" and {len(rows.lines) - 20} more" if len(rows.lines) > 20 else ""
+        raise InputError(f"--row {row}: {log} has the rows {known}{more}.")
+    answered = AnsweredRow(row, line["answers"][0], tuple(line["gold"]))
+    scored = score_rows((answered,), rows.task.system, protocol, dictionary)
+    system = get_system(rows.task.system)
+    line = line | {"gold": system.require(line["gold"], f"row {row}")}
+    parts = [
+        f"# {rows.task.name}, row {row}, {protocol} protocol",
+        _format_prompt(line),
+        *(_format_raw(number, line) for number in range(len(line["answers"]))),
+        f"[items]\n{format_answer(line, scored.answers[0], system, protocol)}",
+        f"[gold]\n{format_gold(line['gold'], scored.answers[0].codes, system)}",
+        f"[scores]\n{_format_scores(scored)}",
+    ]
+    return "\n\n".join([*parts, OWN_TITLES] if scored.diagnostics.get("own_titles") else parts)
+
+
+def format_answer(line: Line, answer: ResolvedAnswer, system: CodeSystem, protocol: str = "standard") -> str:
+    """One answer, and what each of its distinct items became."""
+    predicted, gold = set(answer.codes), set(line["gold"])
+    shown = [
+        f"row {line['row']}: {len(gold)} gold codes, {len(predicted)} predicted, {len(gold & predicted)} of them "
+        "exactly right"
+    ]
+    for item, times in Counter(answer.items).items():
+        became = [
+            f"{match.code} {system.title(match.code)}{_mark(match.code, gold)} [{_how(match)}]"
+            for match in item.matches
+        ]
+        became += [f"{printable(code)} [no code of the release: wrong]" for code in item.invalid]
+        codes = "; ".join(text + _times(often) for text, often in Counter(became).items())
+        text = _short(" ".join(printable(item.text).split())) or "(codes alone)"
+        shown.append(f"  {text}{_times(times, '   ')}\n    -> {codes or 'unmatched: no prediction'}")
+    if not answer.items:
+        shown.append(f"  (an empty answer: {_BECOMES[protocol]})")
+    elif not predicted:
+        shown.append(f"  (nothing is predicted: {_BECOMES[protocol]})")
+    return "\n".join(shown)
+
+
+def format_gold(gold: Sequence[str], predicted: Sequence[str], system: CodeSystem) -> str:
+    """Each gold code with its title, and the levels at which the prediction has its ancestor."""
+    paths = [system.path(code) for code in predicted if system.normalize(code) == code]
+    found = [{path[level] for path in paths} for level in range(len(system.levels))]
+    shown = []
+    for code in gold:
+        ancestors = zip(system.levels, system.path(code), found, strict=True)
+        at = [level for level, ancestor, seen in ancestors if ancestor in seen]
+        shown.append(f"  {code} {system.title(code)}\n    found at: {', '.join(at) or 'no level'}")
+    return "\n".join(shown)
+
+
+def printable(text: str) -> str:
+    """A text without what a terminal would obey: control characters are shown as their escapes."""
+    return "".join(char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)
+
+
+_BECOMES = {
+    "standard": "it counts as an empty prediction",
+    "official": "the row is left out",
+}
+
+
+def _format_prompt(line: Line) -> str:
+    prompt = printable(line["prompt"])
+    cut = (
+        f"cut from {line['whole_tokens']:,} tokens: kept {100 * line['kept_prompt']:.1f} % of it, "
+        f"{100 * line['kept_long']:.1f} % of the long segments"
+        if line["kept_prompt"] < 1
+        else "whole, nothing was cut"
+    )
+    head = f"[prompt: {line['input_tokens']:,} tokens, {len(line['prompt']):,} characters; {cut}; its end:]"
+    return f"{head}\n{'…' if len(prompt) > TAIL else ''}{prompt[-TAIL:].rstrip()}"
+
+
+def _format_raw(number: int, line: Line) -> str:
+    how = "its own end" if line["finish"][number] == "stop" else "its token limit: it was cut"
+    which = ""
+    if len(line["answers"]) > 1:
+        which = f" {number + 1} of {len(line['answers'])}, {'scored' if number == 0 else 'not scored'}"
+    return f"[answer{which}: {line['output_tokens'][number]:,} tokens, up to {how}]\n" + (
+        printable(line["answers"][number]) or "(no text)"
+    )
+
+
+def _format_scores(scored: Scored) -> str:
+    if not scored.scored_rows:
+        return "  none: the official protocol leaves out a row that predicts nothing"
+    (scores,) = row_scores(scored.counts)
+    width = max(map(len, scored.counts.levels))
+    shown = [f"  {'level':<{width}}  precision  recall      F1"]
+    for level in (*scored.counts.levels, "average"):
+        values = (100 * scores[f"{measure}_{level}"] for measure in ("precision", "recall", "f1"))
+        precision, recall, f1 = (f"{value:.2f}" for value in values)
+        shown.append(f"  {level:<{width}}  {precision:>9}  {recall:>6}  {f1:>6}")
+    return "\n".join(shown)
+
+
+def _times(times: int, space: str = " ") -> str:
+    return f"{space}({times} times)" if times > 1 else ""
+
+
+def _mark(code: str, gold: set[str]) -> str:
+    return " (in the gold)" if code in gold else ""
+
+
+def _how(match: Match) -> str:
+    return f"embedding, similarity {match.similarity:.2f}" if match.how == "embedding" else str(match.how)
+
+
+def _short(text: str, width: int = 90) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"

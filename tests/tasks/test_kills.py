@@ -1,0 +1,89 @@
+"""Evaluations killed at 30 seeded places; 30 kills of index builds are in tests/matching/test_index_kills.py."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from varied_model import varied_model
+
+PROGRAM = Path(__file__).with_name("killed_runs.py")
+SEEDS = (1, 2)
+KILLS = 15
+"""For each seed; the programs of both seeds run at once."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("killed-runs")
+
+
+@pytest.fixture(scope="module")
+def processes(folder: Path, shared: Path, tokenizer: Any) -> list[dict[str, Any]]:
+    """What each process said, in their order, with the seed."""
+    model = varied_model(shared, tokenizer)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    programs = []
+    for seed in SEEDS:
+        (folder / str(seed)).mkdir()
+        command = [sys.executable, str(PROGRAM), str(model), str(folder / str(seed)), str(KILLS), str(seed)]
+        programs.append(
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+        )
+    said = [program.communicate(timeout=480) for program in programs]
+    assert [program.returncode for program in programs] == [0, 0], [errors[-3000:] for _, errors in said]
+    return [
+        json.loads(line) | {"seed": seed}
+        for seed, (output, _) in zip(SEEDS, said, strict=True)
+        for line in output.splitlines()
+    ]
+
+
+def runs_of(processes: list[dict[str, Any]]) -> dict[tuple[int, str], list[dict[str, Any]]]:
+    """The processes of each run, the uninterrupted ones left out."""
+    runs: dict[tuple[int, str], list[dict[str, Any]]] = {}
+    for process in processes:
+        if process["folder"] != "whole":
+            runs.setdefault((process["seed"], process["folder"]), []).append(process)
+    return runs
+
+
+def results(folder: Path) -> dict[str, bytes]:
+    """The files of a run by name; the seconds in the log are the one thing that may differ."""
+    (log,) = folder.rglob("predictions.jsonl")
+    files = {file.name: file.read_bytes() for file in log.parent.iterdir() if not file.name.endswith(".lock")}
+    return files | {log.name: re.sub(rb'"seconds":[0-9.e-]+', b'"seconds":0', files[log.name])}
+
+
+def test_the_kills_are_of_every_kind(processes: list[dict[str, Any]]) -> None:
+    killed = [process for process in processes if process["killed"]]
+    assert len(killed) == len(SEEDS) * KILLS
+    kinds = {"file", "file torn", "log torn", "log written", "prompt read", "token"}
+    assert {process["fault"][0] for process in killed} == kinds == processes[0]["events"].keys()
+    assert any(0 < len(process["before"]) < 5 for process in processes), "no kill left a part"
+    assert max(map(len, runs_of(processes).values())) > 2, "no run was killed twice"
+
+
+def test_every_run_ends_in_the_same_bytes(processes: list[dict[str, Any]], folder: Path) -> None:
+    expected = results(folder / str(SEEDS[0]) / "whole")
+    assert sorted(expected) == ["predictions.jsonl", "scored.jsonl", "summary.json"]
+    assert len(set(re.findall(rb'"answers":\[[^]]*\]', expected["predictions.jsonl"]))) >= 4  # the rows differ
+    for seed, run in [*runs_of(processes), (SEEDS[1], "whole")]:
+        assert results(folder / str(seed) / run) == expected, (seed, run)
+
+
+def test_finished_rows_are_never_asked_again(processes: list[dict[str, Any]]) -> None:
+    rows = set(processes[0]["asked"])
+    assert len(rows) == 5
+    for run in runs_of(processes).values():
+        for process in run:
+            assert not set(process["asked"]) & set(process["before"]), process
+            assert len(process["asked"]) == len(set(process["asked"]))
+            if not process["killed"]:
+                assert set(process["asked"]) == rows - set(process["before"]), process
+        finished = [set(process["before"]) for process in run]
+        assert all(one <= later for one, later in zip(finished, finished[1:], strict=False)), "a row was lost"
