@@ -16,7 +16,7 @@ export OMP_WAIT_POLICY ?= PASSIVE
 export TOKENIZERS_PARALLELISM ?= false
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format setup clean
+.PHONY: help demo test bench lint format setup clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -24,8 +24,11 @@ help:  ## what can be made
 demo: $(VENV)/.ready-demo  ## a small real model on CliBench's diagnosis task: answers, codes, scores (first time 10-15 minutes, then 4)
 	@$(BIN)/clinical-evals demo
 
-test: $(VENV)/.ready-dev  ## the tests (a few minutes)
+test: $(VENV)/.ready-dev  ## the tests (about 10 minutes)
 	$(BIN)/python -m pytest -n 2 $(PYTEST)
+
+bench: $(VENV)/.ready-dev  ## speed against baselines, in one run (about 12 minutes, 6 of them for the title index if it is not cached)
+	@for part in imports counts index scoring; do $(BIN)/python -W ignore -m benchmarks.$$part || exit 1; done
 
 lint: $(VENV)/.ready-dev  ## ruff and mypy
 	$(BIN)/ruff check .

@@ -69,7 +69,8 @@ def main() -> None:
             f"({1 / each:.1f} items/s, measured on {len(sample)} items)",
             f"{budget}x",
             ratio >= budget,
-            agreement=f"{same} of {read} first titles equal ({len(sample) - read} phrases were read as several items)",
+            agreement=f"{same} of {read} first titles equal to the baseline's, on the stored vectors "
+            f"({len(sample) - read} phrases were read as several items)",
             binds="encoding the distinct phrases with MiniLM",
         )
 

@@ -80,8 +80,21 @@ def run_in_child(work: Callable[[Events], object], fault: Fault | None) -> tuple
         return status != 0, Counter(json.loads(counts.read() or b"{}"))
 
 
-def draw_fault(draw: Random, whole: Counter[str]) -> Fault:
-    """Any kind of event as likely as any other, and of a kind any event of a whole run."""
-    kind = draw.choice(sorted(whole))
+def draw_fault(draw: Random, whole: Counter[str], died: Counter[str]) -> Fault:
+    """Of the kinds of event that killed least so far any, and of that kind any event of a whole run."""
+    fewest = min(died[kind] for kind in whole)
+    kind = draw.choice(sorted(kind for kind in whole if died[kind] == fewest))
     return Fault(kind, draw.randint(1, whole[kind]), draw.random())
 
+
+def kill_until(kills: int, draw: Random, run: Callable[[str, Fault | None], tuple[bool, Counter[str]]]) -> None:
+    """One whole run, "whole", then runs "0", "1" and so on, each started again until it ends, for so many kills."""
+    _, whole = run("whole", None)
+    died, number = Counter[str](), 0
+    while died.total() < kills:
+        fault = draw_fault(draw, whole, died) if draw.random() < 0.75 else None
+        if run(str(number), fault)[0] and fault:
+            died[fault.kind] += 1
+        else:
+            number += 1
+    run(str(number), None)

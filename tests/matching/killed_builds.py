@@ -7,6 +7,7 @@ build started again after every kill. Prints a JSON line for each process: its f
 killed, how many chunks were whole before, and how many titles were embedded.
 """
 
+# ruff: noqa: E402 - the folders of the tests must be on the path first
 import hashlib
 import json
 import sys
@@ -19,7 +20,7 @@ sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
 
 import numpy as np
 from build_index import HashEncoder, made_up_titles
-from faults import Events, Fault, draw_fault, run_in_child
+from faults import Events, Fault, kill_until, run_in_child
 
 from clinical_evals.matching import index, index_store
 
@@ -83,13 +84,8 @@ def build(folder: Path, fault: Fault | None) -> tuple[bool, Counter[str]]:
 
 
 def main() -> None:
-    folder, kills, draw = Path(sys.argv[1]), int(sys.argv[2]), Random(int(sys.argv[3]))
-    _, whole = build(folder / "whole", None)
-    done = number = 0
-    while done < kills:
-        while build(folder / str(number), draw_fault(draw, whole) if done < kills and draw.random() < 0.75 else None)[0]:
-            done += 1
-        number += 1
+    folder, kills, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    kill_until(kills, Random(seed), lambda name, fault: build(folder / name, fault))
 
 
 if __name__ == "__main__":

@@ -130,3 +130,14 @@ def test_an_invalid_code_lowers_precision_and_touches_nothing_else(gold: set[str
     for level in LEVELS:
         assert after[f"recall_{level}"] == before[f"recall_{level}"]
         assert after[f"precision_{level}"] < before[f"precision_{level}"] or before[f"precision_{level}"] == 0
+
+
+def test_titles_given_as_a_list_of_codes_are_warned_of() -> None:
+    with pytest.warns(UserWarning, match=r"1 of 1 predicted entries look like text, e\.g\. 'Essential"):
+        scored = SCORER.score([["Essential (primary) hypertension"]], [["I10"]])
+    assert scored.scores()["f1_full"] == 0.0  # an entry of a list is a prediction as it stands (protocol 2.5)
+
+
+def test_a_whole_table_is_refused() -> None:
+    with pytest.raises(InputError, match="predictions is a whole table"):
+        SCORER.score({"answer": ["I10"]}, [["I10"]])  # type: ignore[arg-type]  # what a user may pass

@@ -1,10 +1,11 @@
 """A program for test_kills.py: runs that are killed again and again until they end.
 
-    python killed_runs.py MODEL FOLDER KILLS SEED
+    python killed_runs.py MODEL FOLDER KILLS SEED...
 
-First one uninterrupted run, in FOLDER/whole. Then runs in FOLDER/0, FOLDER/1 … until there were KILLS kills, each run
-started again after every kill. Prints a JSON line for each process: its folder, the fault, whether it was killed, the
-rows that the log held before, and the rows that the model was asked.
+For each seed, all seeds at once: first one uninterrupted run, in FOLDER/SEED/whole. Then runs in FOLDER/SEED/0,
+FOLDER/SEED/1 … until there were KILLS kills, each run started again after every kill. Prints a JSON line for each
+process: its seed and folder, the fault, whether it was killed, the rows that the log held before, and the rows that
+the model was asked.
 """
 
 import json
@@ -14,11 +15,11 @@ from collections import Counter
 from importlib import import_module
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NoReturn
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from faults import Events, Fault, draw_fault, run_in_child
+from faults import Events, Fault, kill_until, run_in_child
 
 import clinical_evals  # noqa: F401 - makes the bare name known
 from clinical_evals.tasks import prediction_log
@@ -112,7 +113,7 @@ def run(model: Path, folder: Path, fault: Fault | None) -> tuple[bool, Counter[s
     killed, counts = run_in_child(work, fault)
     print(
         json.dumps({
-            "folder": folder.name, "fault": fault, "killed": killed, "before": before,
+            "seed": int(folder.parent.name), "folder": folder.name, "fault": fault, "killed": killed, "before": before,
             "asked": [int(row) for row in asked.read_text().split()], "events": counts,
         }),
         flush=True,
@@ -121,16 +122,25 @@ def run(model: Path, folder: Path, fault: Fault | None) -> tuple[bool, Counter[s
 
 
 def main() -> None:
-    model, folder, kills, seed = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+    model, folder, kills = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
     for name in ("lighteval.pipeline", "lighteval.logging.evaluation_tracker", "transformers.models.llama", "pandas"):
         import_module(name)  # what is loaded now need not be loaded in every child; nothing is computed here
     find_scorer("icd10cm").score(["U99"], [["I10"]])
-    _, whole = run(model, folder / "whole", None)
-    draw, done, number = Random(seed), 0, 0
-    while done < kills:
-        while run(model, folder / str(number), draw_fault(draw, whole) if done < kills and draw.random() < 0.75 else None)[0]:
-            done += 1
-        number += 1
+    children = [os.fork() or run_seed(model, folder / seed, kills, int(seed)) for seed in sys.argv[4:]]
+    sys.exit(max(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children))
+
+
+def run_seed(model: Path, folder: Path, kills: int, seed: int) -> NoReturn:
+    """All runs of one seed, in a process of their own."""
+    code = 1
+    try:
+        folder.mkdir()
+        kill_until(kills, Random(seed), lambda name, fault: run(model, folder / name, fault))
+        code = 0
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(code)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
     python tests/tasks/pin_protocol.py             pins new cases, and those of a raised version
     python tests/tasks/pin_protocol.py --repin     also pins anew what changed: only before a version is released
 
-A case is an answer of the tables beside the matching tests, read by both protocols as far as that needs no model (items,
-and codes that stand in them), or a hand-worked set of rows with its scores. Each is pinned by a hash of what it gives.
+A case is an answer of the tables beside the matching tests, read by both protocols as far as that needs no model
+(items, and codes that stand in them), or a hand-worked set of rows with its scores. Each is
+pinned by a hash of what it gives.
 """
 
 import argparse

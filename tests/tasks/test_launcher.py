@@ -336,3 +336,32 @@ def test_plain_text_for_a_model_without_template(tokenizer: Any, chain_model: Pa
     assert prompt.startswith(f"{SYSTEM}\n\n")
     assert prompt.endswith(f"{TASK_PROMPTS['diagnosis'].question}\n")
     assert result.lines[0]["answers"] == ["I10, E46"]
+
+
+def test_a_few_rows_do_not_replace_the_scores_of_a_larger_run(chain_model: Path, tmp_path: Path) -> None:
+    large = run(chain_model, tmp_path, max_samples=3)
+    summary = large.log.with_name("summary.json").read_bytes()
+    small = run(chain_model, tmp_path, max_samples=1)
+    assert small.log == large.log
+    assert small.resumed == 1
+    assert large.log.with_name("summary.json").read_bytes() == summary
+    assert json.loads(large.log.with_name("summary.1-rows.json").read_text())["rows"] == 1
+    assert "summary.1-rows.json" in format_result(small)
+
+
+def test_a_wrong_gold_code_is_told_before_anything_is_asked(
+    chain_model: Path, tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tmp_path / "data"
+    (data / "diagnosis").mkdir(parents=True)
+    content = json.loads((repository / "datasets/clibench/data/diagnosis/test.json").read_text(encoding="utf-8"))
+    content["rows"] = content["rows"][:2]
+    content["rows"][1]["codes"][0] = "E11.99"
+    (data / "diagnosis" / "test.json").write_text(json.dumps(content), encoding="utf-8")
+    monkeypatch.setenv("CLIBENCH_DIR", str(data))
+    with (
+        counted_generation(monkeypatch) as asked,
+        pytest.raises(InputError, match=r"row 1 of clibench:diagnosis, column codes: 'E11\.99' is not a code"),
+    ):
+        run(chain_model, tmp_path / "out", max_samples=None)
+    assert asked == []

@@ -1,8 +1,8 @@
 """A language model whose answers differ from prompt to prompt: real Llama weights, drawn with a fixed seed.
 
 Some dimensions hold the last token and decide, as in `chain_model`, which kinds of token may follow, so that an answer
-is a list of code-like texts ("N17, E25"). Which one of a kind follows is decided by sharp attention with random weights
-over the whole prompt: by another word anywhere, or by the same word in another place.
+is a list of code-like texts ("N17, E25"). Which one of a kind follows is decided by sharp attention with random
+weights over the whole prompt: by another word anywhere, or by the same word in another place.
 """
 
 from pathlib import Path

@@ -138,5 +138,6 @@ def _too_long(fixed: int, room: Room, where: str) -> InputError:
         "tokens, "
         f"but a context of {room.context} tokens less {room.reserved} reserved for the answer leaves "
         f"{max(room.prompt, 0)}. "
-        f"Give a longer --context (at least {fixed + room.reserved}), if the model has it, or fewer --answer-tokens."
+        f"Give a longer --context (at least {fixed + room.reserved}), if the model has it, or fewer --answer-tokens. "
+        f"(lighteval's own command line has neither: there CLINICAL_EVALS_CONTEXT={fixed + room.reserved}.)"
     )

@@ -13,7 +13,7 @@ from typing import Any
 import evaluate
 
 from clinical_evals.errors import InputError
-from clinical_evals.matching.predictions import check_codes
+from clinical_evals.matching.predictions import check_codes, rows_in
 from clinical_evals.matching.scorer import Scored
 from clinical_evals.scoring.intervals import bootstrap
 from clinical_evals.scoring.rows import row_keys, row_scores
@@ -72,7 +72,7 @@ class CheckedMetric(evaluate.Metric):  # type: ignore[misc]  # evaluate has no t
         self, predictions: Iterable[Any] | None, references: Iterable[Any] | None
     ) -> tuple[list[str | list[str]], list[list[str]]]:
         """Both columns as lists of plain Python rows."""
-        given, gold = _column(predictions, "predictions"), _column(references, "references")
+        given, gold = rows_in(predictions, "predictions"), rows_in(references, "references")
         if len(given) != len(gold):
             raise InputError(f"{len(given)} predictions but {len(gold)} references: give one of each for every row.")
         rows = range(self._rows, self._rows + len(given))
@@ -149,13 +149,6 @@ def rows_of(scored: Scored) -> list[dict[str, Any]]:
         }
         for row, answer in enumerate(scored.answers)
     ]
-
-
-def _column(column: Iterable[Any] | None, name: str) -> list[Any]:
-    if column is None or isinstance(column, str | bytes) or not isinstance(column, Iterable):
-        kind = "None" if column is None else type(column).__name__
-        raise InputError(f"{name} is {kind}, expected one entry for each row, in a list.")
-    return list(column)
 
 
 def _prediction(value: Any, where: str) -> str | list[str]:

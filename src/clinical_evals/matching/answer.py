@@ -16,9 +16,17 @@ from clinical_evals.matching.answer_explanations import plain, without_explanati
 from clinical_evals.matching.answer_html import without_html
 from clinical_evals.matching.answer_items import Decision, Item, items_of
 from clinical_evals.matching.answer_json import decisions_in_json
-from clinical_evals.matching.answer_phrases import is_evidence, is_sentence, says_nothing
+from clinical_evals.matching.answer_marks import breaks_as_entries, dashes_as_lines, without_icd9, without_unchecked
+from clinical_evals.matching.answer_phrases import (
+    ends_in_denial,
+    is_evidence,
+    is_excluded,
+    is_negated,
+    is_sentence,
+    says_nothing,
+)
 from clinical_evals.matching.answer_sentences import SENTENCE_END, named_in_sentence
-from clinical_evals.matching.answer_split import split_line
+from clinical_evals.matching.answer_split import split_line, split_slashes
 from clinical_evals.matching.answer_statements import stated
 from clinical_evals.matching.answer_text import one_item_a_line, plain_unicode, without_reasoning
 from clinical_evals.matching.answer_titles import is_title
@@ -59,10 +67,13 @@ def parse_answer(answer: str, system: CodeSystem) -> list[Item]:
     >>> parse_answer("1. **Type 2 diabetes** (E11.9)\\n   - HbA1c 9.1\\n2. Pneumonia", get_system("icd10cm"))
     [Item(text='Type 2 diabetes', codes=('E11.9',)), Item(text='Pneumonia', codes=())]
     """
-    text = without_html(without_reasoning(plain_unicode(answer[: _end_of_reading(answer)])))
+    text = without_reasoning(plain_unicode(answer[: _end_of_reading(answer)]))
+    text = without_icd9(without_html(breaks_as_entries(text, system)))
     decisions = decisions_in_json(text, system)
+    from_json = decisions is not None
     if decisions is None:
-        decisions = decisions_in_lines(one_item_a_line(text), system)
+        text = without_unchecked(text)
+        decisions = decisions_in_lines(dashes_as_lines(one_item_a_line(text), system), system)
     else:
         decisions = [each for decision in decisions for each in _lines_in_field(decision, system)]
     items = [
@@ -71,6 +82,8 @@ def parse_answer(answer: str, system: CodeSystem) -> list[Item]:
         for part in _parts(decision, decisions, system)
         for item in items_of(part, system)
     ]
+    if decisions == [] and from_json and not is_sentence(text):
+        return []  # its fields deny what they name
     return items or _in_prose(text, system)
 
 
@@ -93,12 +106,15 @@ def _parts(decision: Decision, decisions: list[Decision], system: CodeSystem) ->
         return [decision]
     if len(find_codes(text, system).codes) > 1 and all(_is_coded_title(p, system) for p in split_line(text, system)):
         return [Decision(part) for part in split_line(text, system)]
+    if len(parts := split_slashes(text, system)) > 1:
+        return [Decision(part) for part in parts]
     if not (decision.several or len(decisions) == 1):
         return [decision]
     if _is_one_title(text, system):
         return [decision]
     parts = (is_evidence(text) and named_in_sentence(text, system)) or split_line(text, system)
     parts = [each for part in parts for each in (stated(part) and named_in_sentence(part, system)) or [part]]
+    parts = [each for part in parts for each in split_slashes(part, system)]
     return [Decision(part) for part in parts] if len(parts) > 1 else [decision]
 
 
@@ -158,6 +174,9 @@ def _coded_items(sentence: str, system: CodeSystem) -> list[Item]:
     items = []
     for part in _named_with_codes(sentence, system):
         found = find_codes(part, system)
+        denied = is_excluded(found.rest) or (not found.leading and is_negated(found.rest))
+        if denied or ends_in_denial(part, results=system.name != "icd10cm"):
+            continue
         valid = tuple(code for code in found.codes if system.normalize(code))
         items += [Item("" if is_sentence(found.rest) else found.rest, valid)] if valid else []
     return items

@@ -78,7 +78,7 @@ _WEAK = word_set(
     "laboratory laboratories imaging radiology "
     "report reports xray ray ct mri ecg ekg echo exam examination physical findings finding medications "
     "medication meds "
-    "allergies allergy disposition course chief complaint complaints family profile demographics "
+    "allergies allergy disposition dispo course chief complaint complaints family profile demographics "
     "information info summary overview "
     "background age sex gender race insurance language marital illness presenting service unlikely less "
     "values data risk timeline date dates "

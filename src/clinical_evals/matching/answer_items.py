@@ -15,7 +15,16 @@ from clinical_evals.matching.answer_explanations import (
     without_label,
 )
 from clinical_evals.matching.answer_headings import has_no_content, is_heading, is_label, section_kind
-from clinical_evals.matching.answer_phrases import is_negated, is_remark, is_sentence, says_nothing
+from clinical_evals.matching.answer_phrases import (
+    ends_in_denial,
+    is_denial,
+    is_excluded,
+    is_negated,
+    is_remark,
+    is_sentence,
+    says_nothing,
+    without_affirmation,
+)
 from clinical_evals.matching.answer_sentences import named_in_sentence
 from clinical_evals.matching.answer_statements import is_cut_off, stated
 from clinical_evals.matching.answer_titles import is_title
@@ -82,6 +91,10 @@ def items_of(decision: Decision, system: CodeSystem, *, listed: bool = True) -> 
     field = find_codes(plain(decision.code_field), system, field=True).codes if decision.code_field else ()
     if is_title(text, system) and not find_codes(text, system).codes:  # titles of blocks hold their code
         return [Item(text if text.endswith("etc.") else text.strip(" .,;:\"'。"), field)]
+    if is_denial(text) or ends_in_denial(text, results=system.name != "icd10cm"):
+        return []
+    if (affirmed := without_affirmation(text)) != text and system.name == "icd10cm":
+        decision, text = decision._replace(text=affirmed), affirmed
     if statement := stated(text):
         names = named_in_sentence(text, system)
         if len(names) > 1 and not field:
@@ -93,7 +106,7 @@ def items_of(decision: Decision, system: CodeSystem, *, listed: bool = True) -> 
         sure = field or found.leading or not _denies(found.rest, system)
         junk = has_no_content(found.rest) or is_remark(found.rest) or _BROKEN_OFF.search(found.rest)
         rest = "" if junk else _clean(decision.text, found.rest, system)
-        return [Item(rest, codes)] if sure else []
+        return [Item(rest, codes)] if sure and (field or not is_excluded(found.rest)) else []
     if is_cut_off(text) or not re.search(r"[^\W\d_]{2}|[^\x00-\x7f]|\d{3}\.\d", text):
         return []
     if states_nothing(text, system):

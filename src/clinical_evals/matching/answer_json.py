@@ -10,7 +10,8 @@ from typing import TypeAlias
 
 from clinical_evals.matching.answer_headings import is_heading, is_label, section_kind
 from clinical_evals.matching.answer_items import Decision
-from clinical_evals.matching.answer_phrases import is_evidence
+from clinical_evals.matching.answer_phrases import is_denial, is_evidence
+from clinical_evals.matching.answer_text import without_surrogates
 from clinical_evals.matching.answer_titles import is_title
 from clinical_evals.matching.answer_words import words_of
 from clinical_evals.matching.codes_in_text import is_only_codes
@@ -122,11 +123,8 @@ def _unquoted(written: str) -> str:
     if "\\" not in inner:
         return inner
     try:
-        return str(
-            json.loads(
-                '"' + inner.replace("\\'", "'").replace('"', '\\"' if quote == "'" else '"') + '"', strict=False
-            )
-        )
+        inner = inner.replace("\\'", "'").replace('"', '\\"' if quote == "'" else '"')
+        return without_surrogates(str(json.loads(f'"{inner}"', strict=False)))
     except ValueError:
         return inner.replace("\\n", "\n").replace("\\", "")
 
@@ -196,10 +194,13 @@ def _is_row(value: list[Value], system: CodeSystem) -> bool:
 
 def _of_object(pairs: Pairs, system: CodeSystem, depth: int) -> list[Decision]:
     roles = [(_role(key, system), key, value) for key, value in pairs]
+    roles = [each for each in roles if not (each[0] in ("decision", "name") and _is_flag(each[2], system))]
     codes = [text for role, _, value in roles if role == "code" for text in _texts(value)]
     names = [text for role, _, value in roles if role == "name" for text in _texts(value)[:1]]
     stated = [text for role, _, value in roles if role == "decision" for text in _texts(value)]
     deeper = [(role, value) for role, _, value in roles if role in ("decision", "code", "name") and not _texts(value)]
+    if any(_denies(key, value, system) for key, value in pairs) and not deeper and max(len(stated), len(codes)) < 2:
+        return []
     found: list[Decision] = []
     if codes:
         found += _paired(codes, stated or names)
@@ -214,6 +215,38 @@ def _of_object(pairs: Pairs, system: CodeSystem, depth: int) -> list[Decision]:
         if role == "" and not (stands and isinstance(value, str) and not is_only_codes(f"{key} {value}", system)):
             found += _of_pair(key, value, system, depth)
     return found
+
+
+_FLAGS = ("true", "false", "null", "none", "yes", "no")
+_NUMBER = re.compile(r"[-+]?\d{1,12}(?:\.\d{1,12})? ?%?")
+_ICD9 = re.compile(r"\d{3}\.\d{1,2}")
+_PRESENT = re.compile(r"(?:is )?(?:present|presence|exists|detected)")
+_ABSENT = re.compile(r"(?:is |was )?(?:ruled out|excluded|absent|denied|negated|refuted)")
+_STATUS = re.compile(r"(?:(?:clinical|verification|diagnos\w+) )?(?:status|certainty|presence|assertion|likelihood)")
+
+
+def _is_flag(value: Value, system: CodeSystem) -> bool:
+    """A yes or no, a number or nothing at all: it tells about a decision and names none."""
+    if not isinstance(value, str):
+        return False
+    number = _NUMBER.fullmatch(value) and not _ICD9.fullmatch(value) and not is_only_codes(value, system)
+    return value.lower() in _FLAGS or bool(number)
+
+
+def _denies(key: str, value: Value, system: CodeSystem) -> bool:
+    """A field that says that the object's decision is absent: "present": false, "status": "ruled out"."""
+    if not isinstance(value, str):
+        return False
+    name = " ".join(words_of(re.sub(r"([a-z])([A-Z])", r"\1 \2", key.replace("_", " "))))
+    if _ABSENT.fullmatch(name):
+        return value.lower() in ("true", "yes")
+    return (_PRESENT.fullmatch(name) or _STATUS.fullmatch(name)) is not None and _says_no(value, system)
+
+
+def _says_no(value: str, system: CodeSystem) -> bool:
+    if system.name != "icd10cm":  # an order: "negative" is its result
+        return value.lower() in ("no", "false")
+    return value != "None" and is_denial(value)  # None is Python's null: nothing is said
 
 
 def _texts(value: Value) -> list[str]:
@@ -233,8 +266,13 @@ def _paired(codes: list[str], titles: list[str]) -> list[Decision]:
 
 def _of_pair(key: str, value: Value, system: CodeSystem, depth: int) -> list[Decision]:
     """A key that is no field's name: a code or a title with what belongs to it, or a group of decisions."""
+    if isinstance(value, str) and _says_no(value, system):
+        return []
+    if isinstance(value, Pairs) and any(_denies(inner, each, system) for inner, each in value):
+        return []
     if is_only_codes(key, system):
         titles = _texts(value) or [each.text for each in _of_value(value, system, depth) if each.text]
+        titles = [] if _is_flag(value, system) else titles
         return [Decision(titles[0] if titles else "", key)]
     if isinstance(value, str):
         return [Decision(key, value if is_only_codes(value, system) else "")]

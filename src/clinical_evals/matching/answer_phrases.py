@@ -24,8 +24,23 @@ _NOTHING = re.compile(
 )
 _NEGATED = re.compile(
     r"(?:no|denie[sd]|negative for|ruled out|no evidence of|without evidence of|does not have|not consistent with)\b"
-    r"|.*\b(?:ruled out|was excluded|is excluded|unlikely|not present|less likely|not supported)\W*\Z",
+    r"|.*\b(?:ruled out|(?:was|is|be|been) excluded|unlikely|not present|less likely|not supported)\W*\Z",
     re.IGNORECASE | re.DOTALL,
+)
+_DENIAL = (
+    r"(?:no|none|false|absent|negative|denied|denies|excluded|refuted|ruled out|unlikely|no evidence(?: of .{1,60})?"
+    r"|not (?:present|found|detected|seen|supported|diagnosed))"
+)
+_DENIED = re.compile(rf"{_DENIAL}\W{{0,3}}", re.IGNORECASE)
+_DENIED_AT_END = re.compile(rf"(?: ?[:?] ?| [-–—] ){_DENIAL}(?: ?\([^()]{{0,80}}\))?[.!]?\Z", re.IGNORECASE)
+_NOT_ORDERED = re.compile(
+    r"(?: ?: ?| [-–—] )(?:no|none|false|not (?:ordered|indicated|needed|required|performed))[.!]?\Z", re.IGNORECASE
+)
+_AFFIRMED_AT_END = re.compile(r" ?[:?] ?(?:yes|true|present|positive|confirmed)[.!]?\Z", re.IGNORECASE)
+_EXCLUDED = re.compile(
+    r"\W{0,3}(?:(?:can|could|may|should) be|(?:is|was)|has been) (?:safely |also |therefore )?"
+    r"(?:excluded|ruled out|denied|absent|unlikely|not present)\W*",
+    re.IGNORECASE,
 )
 _REMARK = re.compile(
     r"(?:sure|certainly|of course|okay|ok|absolutely|great|hello|hi|hey|alright"
@@ -112,6 +127,32 @@ def says_nothing(text: str) -> bool:
 def is_negated(text: str) -> bool:
     """A condition that the answer denies."""
     return _NEGATED.match(text[:400]) is not None
+
+
+def is_denial(value: str) -> bool:
+    """A value that denies what it stands beside: "no", "absent", "ruled out"."""
+    return _DENIED.fullmatch(value.strip()) is not None
+
+
+def ends_in_denial(text: str, *, results: bool) -> bool:
+    """A condition with the value that it is absent ("CHF: no").
+
+    Args:
+        text: one line.
+        results: the decisions are orders, of which "negative" or "absent" is a result and denies nothing.
+    """
+    return (_NOT_ORDERED if results else _DENIED_AT_END).search(text, max(0, len(text) - 180)) is not None
+
+
+def without_affirmation(text: str) -> str:
+    """The condition without the value that it is present: "Gout" from "Gout: yes"."""
+    affirmed = _AFFIRMED_AT_END.search(text, max(0, len(text) - 40))
+    return text[: affirmed.start()] if affirmed and affirmed.start() else text
+
+
+def is_excluded(rest: str) -> bool:
+    """What stands beside a code says no more than that it is excluded ("E11.9 can be excluded.")."""
+    return _EXCLUDED.fullmatch(rest[:200]) is not None
 
 
 @remembered

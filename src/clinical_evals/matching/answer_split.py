@@ -6,7 +6,7 @@ Source: protocol 2.5, point 1 ("a single comma or semicolon line").
 import re
 from itertools import pairwise
 
-from clinical_evals.matching.answer_headings import section_kind
+from clinical_evals.matching.answer_headings import is_heading, mentions_disease, section_kind
 from clinical_evals.matching.answer_phrases import is_evidence, is_remark, is_sentence
 from clinical_evals.matching.answer_titles import is_title
 from clinical_evals.matching.answer_words import word_set, words_of
@@ -66,6 +66,25 @@ def split_line(text: str, system: CodeSystem) -> list[str]:
     if running and not all(is_title(group, system) for group in groups):
         return [text]
     return _split_last(groups, system)
+
+
+_ABBREVIATION = re.compile(r"[A-Z][A-Za-z0-9]{0,4}[A-Z0-9]")
+
+
+def split_slashes(text: str, system: CodeSystem) -> list[str]:
+    """The decisions of "HTN/HLD/T2DM", three at least, each an abbreviation or a title; else the text."""
+    head, comma, tail = text.partition(",")
+    parts = [part.strip() for part in head.split("/")] if len(head) <= 300 else []
+    if len(parts) < 3 or system.name == "atc" or is_title(text, system) or is_title(head, system):
+        return [text]  # EFV/FTC/TDF is one drug
+    named = [
+        _ABBREVIATION.fullmatch(part) or is_title(part, system) or (len(words_of(part)) < 4 and mentions_disease(part))
+        for part in parts
+    ]
+    if not all(named) or any(map(is_heading, parts)):  # GI/GU/MSK
+        return [text]
+    others = split_line(parts[-1] + comma + tail, system)
+    return [*parts[:-1], *(part for other in others for part in split_slashes(other, system))]
 
 
 def _is_no_phrase(part: str) -> bool:

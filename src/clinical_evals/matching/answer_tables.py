@@ -41,9 +41,14 @@ def cells_of(line: str) -> Row | None:
     return None
 
 
+_COMMA_FOR_DOT = re.compile(r"[^,]{0,40}\b[A-Za-z]\d\w,\d[^,]*")  # "J18,9 Pneumonia"
+
+
 def csv_rows(lines: list[str], system: CodeSystem) -> list[Row] | None:
     """Lines that are CSV: a header of column names, or a code first and a title after it in every line."""
     if len(lines) < 2 or not all("," in line for line in lines) or is_title(lines[0], system):
+        return None
+    if all(map(_COMMA_FOR_DOT.fullmatch, lines)):
         return None
     try:
         rows = [[cell.strip() for cell in row] for row in csv.reader(lines, skipinitialspace=True)]

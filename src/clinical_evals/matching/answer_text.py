@@ -33,8 +33,20 @@ _PLAIN = str.maketrans(
 _NON_ASCII_RUN = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]{1,200}")
 
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def without_surrogates(text: str) -> str:
+    """Pairs of surrogates as their character, lone ones as a space: no UTF-8 text can hold half a character."""
+    if not _SURROGATE.search(text):
+        return text
+    joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return joined.replace("\ufffd", " ")
+
+
 def plain_unicode(text: str) -> str:
     """One newline character, compatibility forms folded (full-width, circled numbers), nothing invisible."""
+    text = without_surrogates(text)
     if "\\n" in text and "\n" not in text.strip():  # a log that escaped its newlines
         text = text.replace("\\r", "").replace("\\n", "\n").replace("\\t", "\t")
     text = _LINE_ENDS.sub("\n", text)
@@ -150,7 +162,7 @@ def _tagged_answer(text: str) -> str:
 # Several items in one line
 
 _INLINE_NUMBER = re.compile(
-    r"(?:(?<=^)|(?<=[\s;:,)、。!?]))\(?([1-9]\d?)([.、](?!\d)|\)|:(?!\d)) ?(?=[^\s\d]|\d[^\d.])", re.MULTILINE
+    r"(?:(?<=^)|(?<=[\s;:,)、。!?]))\(?([1-9]\d?)([.、](?!\d)|\)|:(?!\d)) {0,2}(?=[^\s\d]|\d[^\d.])", re.MULTILINE
 )
 _INLINE_BULLET = re.compile(r" ?[•●▪◦‣] ?")
 _LAST_AND = re.compile(r"[ ,;、]{0,4}(?: (?:and|or))?[ ,;、]{0,4}\Z")

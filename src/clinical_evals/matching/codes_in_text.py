@@ -41,6 +41,7 @@ _DOTTED = re.compile(r"[A-Za-z0-9]{1,7} ?\. ?([A-Za-z0-9]{1,7})(?![^\W_])")
 _HYPHENED = re.compile(
     r"[A-Za-z0-9.]{1,8}[-–][A-Za-z0-9.]{0,7}[A-Za-z0-9](?![^\W_]|[-–/][^\W_])"
 )  # E08-E13; LOINC 2345-7
+_MISTYPED = re.compile(r"([A-Za-z]\d[A-Za-z0-9])(?:,([A-Za-z0-9]{1,4})|-(\d))(?![^\W_]|[-–/.,][^\W_])")  # J18,9; E11-9
 _LABEL = re.compile(
     r"\b(?:(?:primary |secondary |diagnosis |diagnostic |billing |suggested |corresponding |possible |final )?"
     r"(?:ICD(?:[- _]?(?:9|10|11))?(?:[- _]?(?:CM|PCS))?(?:[- _]?codes?)?|codes?|LOINC(?: codes?)?|ATC(?: codes?)?)"
@@ -82,7 +83,7 @@ def find_codes(text: str, system: CodeSystem, *, field: bool = False) -> CodesIn
         if field or alone or labelled:
             taken.append(token)
         elif token.valid:
-            taken += [] if is_a_name(text, token.start, token.end) else [token]
+            taken += [] if _is_a_name(text, token.start, token.end) else [token]
         elif bracketed or _beside_title(text, index, tokens):
             taken.append(token)
     codes = tuple(token.code for token in taken)
@@ -114,6 +115,8 @@ def _token_at(text: str, start: int, end: int, system: CodeSystem) -> _Token | N
     dotted = _DOTTED.match(text, start)
     if (range_ := _HYPHENED.match(text, start)) and (code := _normal(range_[0], system)):
         return _Token(start, range_.end(), code, True)
+    if (typed := _MISTYPED.match(text, start)) and (code := _normal(f"{typed[1]}.{typed[2] or typed[3]}", system)):
+        return _Token(start, typed.end(), code, True)
     if dotted and (code := _normal(dotted[0].replace(" ", ""), system)):
         return _Token(start, dotted.end(), code, True)
     if (
@@ -129,6 +132,13 @@ def _token_at(text: str, start: int, end: int, system: CodeSystem) -> _Token | N
         if _has_shape(text[start:stop], system):
             return _Token(start, stop, text[start:stop].upper(), False)
     return None
+
+
+def _is_a_name(text: str, start: int, end: int) -> bool:
+    """As `is_a_name`, a comma typed for the dot read as the dot ("fever, T 38,5")."""
+    first = max(0, start - 200)
+    before, written, after = text[first:start], text[start:end].replace(",", "."), text[end : end + 200]
+    return is_a_name(before + written + after, start - first, end - first)
 
 
 def _normal(written: str, system: CodeSystem) -> str | None:

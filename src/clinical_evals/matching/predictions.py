@@ -1,10 +1,25 @@
 """Predictions and references as they are given, checked before anything reads them."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from clinical_evals.errors import InputError
 
 Prediction = str | Sequence[str]
+
+
+def rows_in(column: object, name: str) -> list[Any]:
+    """The rows of a column of predictions or references.
+
+    Raises:
+        InputError: it is None, one text, or a whole table (which would give the names of its columns).
+    """
+    if column is None or isinstance(column, str | bytes) or not isinstance(column, Iterable):
+        kind = "None" if column is None else type(column).__name__
+        raise InputError(f"{name} is {kind}, expected one entry for each row, in a list.")
+    if isinstance(column, Mapping) or hasattr(column, "columns"):
+        raise InputError(f"{name} is a whole table ({type(column).__name__}), expected one column of it.")
+    return list(column)
 
 
 def check_predictions(predictions: Iterable[Prediction]) -> list[Prediction]:
@@ -13,7 +28,7 @@ def check_predictions(predictions: Iterable[Prediction]) -> list[Prediction]:
     Raises:
         InputError: names the first row that is neither, or that differs from the first row.
     """
-    rows = list(predictions)
+    rows = rows_in(predictions, "predictions")
     for row, prediction in enumerate(rows):
         where = f"predictions[{row}]"
         if not isinstance(prediction, str):

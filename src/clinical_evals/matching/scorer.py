@@ -3,6 +3,7 @@
 Source: protocol.md 2.5 (answers to codes), 2.6 (scores) and 3 (the `official` protocol).
 """
 
+import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -13,7 +14,7 @@ from clinical_evals.matching.dictionary import own_titles, read_dictionary
 from clinical_evals.matching.matcher import Match, Matcher
 from clinical_evals.matching.official import read_official
 from clinical_evals.matching.official_matcher import OfficialMatcher
-from clinical_evals.matching.predictions import Prediction, check_codes, check_predictions
+from clinical_evals.matching.predictions import Prediction, check_codes, check_predictions, rows_in
 from clinical_evals.matching.resolved import ResolvedAnswer, ResolvedItem, diagnose
 from clinical_evals.ontology import CodeSystem, get_system
 from clinical_evals.scoring.hierarchy import Counts, count, scores
@@ -118,7 +119,7 @@ class CodeScorer:
             InputError: see `resolve`; also lengths that differ, no rows, a reference that is text or None, or that
                 holds a text which is no code of the release (the row is named).
         """
-        predictions, references = list(predictions), list(references)
+        predictions, references = rows_in(predictions, "predictions"), rows_in(references, "references")
         if len(predictions) != len(references):
             raise InputError(
                 f"{len(predictions)} predictions but {len(references)} references: give one of each for every row."
@@ -127,10 +128,22 @@ class CodeScorer:
             raise InputError("no rows to score: predictions and references are empty.")
         gold = [self._gold(row, reference) for row, reference in enumerate(references)]
         answers = self.resolve(predictions)
+        if not isinstance(predictions[0], str):
+            self._warn_of_text(predictions)
         codes = [answer.codes for answer in answers]
         rows = tuple(row for row, predicted in enumerate(codes) if predicted or self.protocol == "standard")
         counts = count([gold[row] for row in rows], [codes[row] for row in rows], self.system)
         return Scored(counts, answers, self._diagnose(answers, rows), rows, self._info())
+
+    def _warn_of_text(self, predictions: Sequence[Prediction]) -> None:
+        entries = [entry for row in predictions for entry in row]
+        text = [entry for entry in entries if " " in entry.strip() and self.system.normalize(entry) is None]
+        if 2 * len(text) > len(entries):
+            warnings.warn(
+                f"{len(text)} of {len(entries)} predicted entries look like text, e.g. {text[0][:60]!r}. The entries "
+                "of a list are codes and are not matched to titles: give text as one answer, e.g. '\\n'.join(titles).",
+                stacklevel=3,
+            )
 
     def _gold(self, row: int, reference: Sequence[str]) -> list[str]:
         check_codes(reference, f"references[{row}]")

@@ -15,8 +15,10 @@ from clinical_evals.clibench.prompts import SYSTEM, user_text
 from clinical_evals.clibench.segments import Segments
 from clinical_evals.clibench.truncation import FittedPrompt, Room, fit_prompt
 from clinical_evals.errors import RunError
+from clinical_evals.ontology import get_system
 from clinical_evals.tasks.chat import ChatPrompt
 from clinical_evals.tasks.generation import Generator, Output
+from clinical_evals.tasks.names import find_task
 from clinical_evals.tasks.prediction_log import Line, PredictionLog, hash_text, row_key
 from clinical_evals.tasks.progress import Progress
 
@@ -103,6 +105,7 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
     def greedy_until(self, docs: list[Doc]) -> list[ModelResponse]:
         """The answers to all documents: from the log where they are there, else generated and logged batch by "
         "batch."""
+        _check_gold(docs)
         responses: dict[int, ModelResponse] = {}
         for task, group in groupby(sorted(docs, key=lambda doc: doc.task_name), key=lambda doc: doc.task_name):
             for prepared, line in self._answer(task, list(group)):
@@ -200,3 +203,10 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
             text=list(line["answers"]),
             output_tokens=[list(tokens) for tokens in line["output_ids"]],
         )
+
+
+def _check_gold(docs: Sequence[Doc]) -> None:
+    """A gold code that the release does not have would end the run only when all answers are there."""
+    for doc in docs:
+        system = get_system(find_task(doc.task_name).system)
+        system.require(doc.get_golds(), f"row {doc.id} of {doc.task_name.split('|')[0]}, column codes")

@@ -81,9 +81,23 @@ def file_names(protocol: str) -> tuple[str, str]:
     return f"scored{mark}.jsonl", f"summary{mark}.json"
 
 
+def files_of(result: Result) -> tuple[str, str]:
+    """What the two files of a result are called: a few rows do not take the names of a larger run's."""
+    names = file_names(result.protocol)
+    try:
+        there = json.loads(result.log.with_name(names[1]).read_text(encoding="utf-8"))["rows"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return names
+    rows = len(result.lines)
+    if not isinstance(there, int) or there <= rows:
+        return names
+    scored, summary = (name.rsplit(".", 1) for name in names)
+    return f"{scored[0]}.{rows}-rows.{scored[1]}", f"{summary[0]}.{rows}-rows.{summary[1]}"
+
+
 def write_files(result: Result) -> None:
     """Write the two files beside the log."""
-    scored, summary = (result.log.with_name(name) for name in file_names(result.protocol))
+    scored, summary = (result.log.with_name(name) for name in files_of(result))
     write_json(scored, [_header(result), *map(_scored_line, result.lines, result.scored.answers)])
     write_json(summary, [summarise(result)], indent=2)
 

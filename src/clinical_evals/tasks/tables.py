@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from clinical_evals.tasks.results import Intervals, Result, file_names, summarise
+from clinical_evals.tasks.results import Intervals, Result, files_of, summarise
 
 OWN_TITLES = (
     "official: our own titles stand in for MIMIC's dictionary, which the published tables used; "
@@ -108,7 +108,7 @@ def _lines(*parts: str) -> str:
 def _about_the_log(results: Sequence[Result], files: str) -> list[str]:
     result = results[0]
     samples = max(len(line["answers"]) for line in result.lines)
-    names = [name for each in results for name in file_names(each.protocol)]
+    names = [name for each in results for name in files_of(each)]
     beside = files or f"beside it {', '.join(names[:-1])} and {names[-1]}"
     return [
         _format_tokens(summarise(result)),

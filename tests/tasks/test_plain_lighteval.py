@@ -1,0 +1,70 @@
+"""`lighteval accelerate … --custom-tasks clinical_evals.tasks.clibench`: what lighteval's own command line gives."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from clinical_evals.clibench.prompts import SYSTEM, TASK_PROMPTS
+from clinical_evals.clibench.truncation import RESERVED_OUTPUT
+
+# lighteval's own tasks are left out: one of them downloads a file when it is imported.
+PLAIN = """
+import sys
+from lighteval.tasks.registry import Registry
+Registry._load_from_files = staticmethod(lambda *_: {})
+Registry._load_from_subdirs = staticmethod(lambda *_: {})
+from lighteval.__main__ import app
+sys.argv[0] = "lighteval"
+app()
+"""
+
+
+def plain_lighteval(model: Path, folder: Path, context: str) -> "subprocess.CompletedProcess[str]":
+    """Run in an empty folder, so that nothing but the installed module can be found."""
+    command = [
+        sys.executable, "-c", PLAIN, "accelerate", f"model_name={model},batch_size=2", "clibench:diagnosis|0",
+        "--custom-tasks", "clinical_evals.tasks.clibench", "--output-dir", str(folder / "out"), "--save-details",
+        "--max-samples", "3",
+    ]  # fmt: skip
+    environment = {**os.environ, "CLINICAL_EVALS_CONTEXT": context, "HF_HOME": str(folder / "hf")}
+    (folder / "empty").mkdir()
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=200, check=False, env=environment, cwd=folder / "empty"
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(chain_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("plain")
+    done = plain_lighteval(chain_model, folder, "1500")
+    assert done.returncode == 0, done.stderr[-3000:]
+    (folder / "said").write_text(done.stdout + done.stderr)
+    return folder
+
+
+def test_the_context_is_kept_and_every_answer_is_whole(folder: Path) -> None:
+    (details,) = folder.rglob("details_*.parquet")
+    table = pd.read_parquet(details)
+    assert len(table) == 3
+    for doc, response in zip(table["doc"], table["model_response"], strict=True):
+        assert list(response["text"]) == ["I10, E46"]
+        assert len(response["input_tokens"]) <= 1500 - RESERVED_OUTPUT
+        assert 0 < doc["specific"]["kept_long"] < doc["specific"]["kept_prompt"] < 1
+        assert SYSTEM in doc["query"]
+        assert doc["query"].endswith(TASK_PROMPTS["diagnosis"].question)
+    (results,) = folder.rglob("results_*.json")
+    scores = json.loads(results.read_text())["results"]["clibench:diagnosis|0"]
+    assert 0 <= scores["f1_average"] <= 1
+    assert scores["empty_answers"] == 0
+
+
+def test_one_warning_says_what_is_missing(folder: Path) -> None:
+    said = " ".join((folder / "said").read_text().split())
+    assert said.count("lighteval's own command line gives a task no tokenizer") == 1
+    assert "1500 tokens (from CLINICAL_EVALS_CONTEXT)" in said
+    assert "keeps no log of ours, does not resume" in said
