@@ -1,7 +1,7 @@
 """Building the title index, against a plain float32 `SentenceTransformer.encode`; reopening it from the cache.
 
-Both embed the same seeded sample of titles. The whole index of 98,000 titles is a little faster per title: its batches,
-each of titles with equally many tokens, are full more often.
+Both embed the same seeded sample of titles. The whole index of 98,000 titles is a little faster per title: its
+batches, each of titles with equally many tokens, are full more often.
 """
 
 import random
