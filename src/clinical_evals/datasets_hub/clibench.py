@@ -59,7 +59,7 @@ class CliBenchConfig(datasets.BuilderConfig):  # type: ignore[misc]  # datasets 
         return f"{plain}-{content_digest(self.files().values())[:16]}"
 
 
-class CliBench(datasets.ArrowBasedBuilder):  # type: ignore[misc]
+class CliBench(datasets.ArrowBasedBuilder):  # type: ignore[misc]  # datasets has no types
     """The builder behind the bare name `clibench`."""
 
     BUILDER_CONFIG_CLASS = CliBenchConfig

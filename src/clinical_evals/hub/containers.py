@@ -42,7 +42,7 @@ def _opened(file: BinaryIO, kind: str) -> BinaryIO:
     if kind == "gzip":
         return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]  # a file in all but its class
     if kind == "bzip2":
-        return bz2.BZ2File(file)  # type: ignore[return-value]
+        return bz2.BZ2File(file)  # type: ignore[return-value]  # the same
     try:
         import zstandard
     except ImportError:
@@ -110,7 +110,7 @@ def _open_in_tar(archive: tarfile.TarFile, info: tarfile.TarInfo) -> BinaryIO:
     file = archive.extractfile(info)
     if file is None:
         raise UnreadableError("it holds something that is no file")
-    return file  # type: ignore[return-value]
+    return file  # type: ignore[return-value]  # the same
 
 
 def _member(source: Source, name: str, opened: Callable[[], BinaryIO], budget: Budget) -> Source:

@@ -39,6 +39,16 @@ class Match(NamedTuple):
     """Cosine similarity of text and title, in -1 to 1; 1.0 for codes and equal titles."""
 
 
+def most_similar(texts: list[str], index: TitleIndex, encoder: Encoder, threshold: float) -> list[Match | None]:
+    """The most similar title of each text; None where its cosine similarity is below the threshold."""
+    vectors = encoder.encode(texts, "Embedding the answers' phrases")
+    positions, similarities = index.search(vectors, threshold)
+    return [
+        Match(index.codes[position], "embedding", similarity) if similarity >= threshold else None
+        for position, similarity in zip(positions.tolist(), similarities.tolist(), strict=True)
+    ]
+
+
 class Matcher:
     """Matches texts to the codes of one system.
 
@@ -81,17 +91,8 @@ class Matcher:
             elif text:
                 unknown.append(text)
         if unknown:
-            found.update(zip(unknown, self._most_similar(unknown), strict=True))
+            found.update(zip(unknown, most_similar(unknown, self.index, self.encoder, self.threshold), strict=True))
         return [found[text] for text in folded]
-
-    def _most_similar(self, texts: list[str]) -> list[Match | None]:
-        index = self.index
-        vectors = self.encoder.encode(texts, "Embedding the answers' phrases")
-        positions, similarities = index.search(vectors, self.threshold)
-        return [
-            Match(index.codes[position], "embedding", similarity) if similarity >= self.threshold else None
-            for position, similarity in zip(positions.tolist(), similarities.tolist(), strict=True)
-        ]
 
     @cached_property
     def encoder(self) -> Encoder:

@@ -8,7 +8,7 @@ from pathlib import Path
 from clinical_evals.matching.dictionary import Candidates
 from clinical_evals.matching.encoder import Encoder, default_encoder, fastest_precision
 from clinical_evals.matching.index import SLACK, TitleIndex, open_titles
-from clinical_evals.matching.matcher import Match
+from clinical_evals.matching.matcher import Match, most_similar
 from clinical_evals.matching.official import title_key
 from clinical_evals.matching.titles import Titles, titles_of
 from clinical_evals.ontology import CodeSystem
@@ -64,16 +64,8 @@ class OfficialMatcher:
             else:
                 unknown.append(text)
         if unknown:
-            found.update(zip(unknown, self._most_similar(unknown), strict=True))
+            found.update(zip(unknown, most_similar(unknown, self.index, self.encoder, 0.0), strict=True))
         return [found[text] for text in texts]
-
-    def _most_similar(self, texts: list[str]) -> list[Match | None]:
-        index = self.index
-        positions, similarities = index.search(self.encoder.encode(texts, "Embedding the answers' phrases"))
-        return [
-            Match(index.codes[position], "embedding", similarity) if similarity >= 0 else None
-            for position, similarity in zip(positions.tolist(), similarities.tolist(), strict=True)
-        ]
 
     @cached_property
     def encoder(self) -> Encoder:
