@@ -35,3 +35,10 @@ def published() -> Path:
 def mimic_demo() -> Path:
     """The open MIMIC-IV demo."""
     return _folder("CLINICAL_EVALS_MIMIC_DEMO", "the MIMIC-IV Clinical Database Demo 2.2 (it holds hosp/)")
+
+
+@pytest.fixture(scope="session")
+def questions() -> Path:
+    """7,644 real questions of patients in Chinese with their departments, as CSV in GB18030."""
+    name = "triage_questions_gb18030.csv"
+    return _folder("CLINICAL_EVALS_CHINESE", f"{name}, real questions of patients") / name

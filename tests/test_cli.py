@@ -32,7 +32,8 @@ def test_module_and_entry_point_are_the_same_command() -> None:
     out = subprocess.run(
         [sys.executable, "-m", "clinical_evals", "tasks"], capture_output=True, text=True, check=True
     ).stdout
-    assert re.match(r"clibench:diagnosis  \S", out)
+    assert re.match(r"clibench:diagnosis +\S", out)
+    assert re.search(r"^ior_bench:static_cot +\S", out, re.MULTILINE)
 
 
 def test_version_names_everything_a_result_depends_on(capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,8 +42,8 @@ def test_version_names_everything_a_result_depends_on(capsys: pytest.CaptureFixt
     assert exit_.value.code == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"clinical-evals {__version__}"
-    assert [line.split()[0] for line in lines] == ["clinical-evals", "protocol", "prompts", "icd10cm"]
-    assert "2026" in lines[3]
+    assert [line.split()[0] for line in lines] == ["clinical-evals", "protocol", "prompts", "prompts", "icd10cm"]
+    assert "2026" in lines[4]
 
 
 def test_prompts_show(capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,6 +84,17 @@ def test_prompts_show(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         ([*EVAL, "model_name=/no/such/model", "--tasks", "clibench"], 2, "no model folder at '/no/such/model'"),
         ([*EVAL, "model_name=org/no-such-model", "--tasks", "clibench"], 3, "hf download org/no-such-model"),
+        (["eval", "vllm", "model_name=x", "--tasks", "clibench", "--samples", "0"], 2, "--samples 0: expected"),
+        (
+            ["eval", "vllm", "model_name=/no/such/model", "--tasks", "clibench"],
+            2,
+            "no model folder at '/no/such/model'",
+        ),
+        (
+            ["eval", "vllm", "model_name=org/no-such-model,swap_space=8", "--tasks", "clibench"],
+            2,
+            "swap_space cannot be used: vLLM has no such argument any more",
+        ),
         (["demo", "--rows", "0"], 2, "--rows 0: expected"),
         (["score", "no.jsonl"], 2, "no prediction log at no.jsonl"),
         (["score", "no.jsonl", "--dictionary", "d.csv"], 2, "--dictionary d.csv .* no use with --protocol standard"),
@@ -100,6 +112,19 @@ def test_errors_name_the_way_out(
     assert re.search(message, err)
     assert err.splitlines()[-1].startswith("clinical-evals: error: ")
     assert "Traceback" not in err
+
+
+def test_both_backends_take_the_same_arguments(capsys: pytest.CaptureFixture[str]) -> None:
+    helps = {}
+    for backend in ("accelerate", "vllm"):
+        with pytest.raises(SystemExit) as exit_:
+            main(["eval", backend, "--help"])
+        assert exit_.value.code == 0
+        helps[backend] = capsys.readouterr().out
+    options = {backend: re.findall(r"^  (--[a-z-]+)", text, re.MULTILINE) for backend, text in helps.items()}
+    assert options["accelerate"] == options["vllm"]
+    assert {"--tasks", "--batch-size", "--context", "--seed", "--samples", "--protocol"} <= set(options["vllm"])
+    assert "need not end in the same bytes" in " ".join(helps["vllm"].split())
 
 
 @pytest.mark.parametrize("command", [[*EVAL, "model_name=x", "--tasks", "clibench"], ["demo"]])

@@ -5,7 +5,7 @@ from functools import cache
 import datasets
 import evaluate
 
-from clinical_evals.datasets_hub import checked_metric
+from clinical_evals.datasets_hub import code_metric
 from clinical_evals.matching import scorer
 
 _DESCRIPTION = """
@@ -67,7 +67,7 @@ Examples:
 
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
-class HierIcdF1(checked_metric.CheckedMetric):
+class HierIcdF1(code_metric.CodeMetric):
     """Hierarchical F1 of ICD-10-CM codes."""
 
     def _info(self):
@@ -95,7 +95,7 @@ class HierIcdF1(checked_metric.CheckedMetric):
         per_row=False,
     ):
         scored = _scorer(system, protocol, dictionary).score(predictions, references)
-        return checked_metric.flat_scores(scored, intervals, groups, per_row)
+        return code_metric.flat_scores(scored, intervals, groups, per_row)
 
 
 @cache

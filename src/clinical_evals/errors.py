@@ -12,7 +12,7 @@ the message without a traceback and exits with `exit_code`.
 """
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 
 
 class ClinicalEvalsError(Exception):
@@ -32,11 +32,18 @@ class UnknownNameError(InputError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
         known = sorted(known)
-        near = get_close_matches(name.lower(), known, n=3, cutoff=0.4)
+        near = _near(name.lower(), known)
         message = f"unknown {kind} {name!r}. "
         message += f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
         message += f"Known: {', '.join(known)}."
         super().__init__(f"{message} {hint}".strip())
+
+
+def _near(name: str, known: list[str]) -> list[str]:
+    """The names most like it: at most three, and none that is much less like it than the nearest."""
+    found = get_close_matches(name, known, n=3, cutoff=0.4)
+    likeness = [SequenceMatcher(None, other, name).ratio() for other in found]
+    return [other for other, like in zip(found, likeness, strict=True) if like >= likeness[0] - 0.15]
 
 
 class ResourceMissingError(ClinicalEvalsError):

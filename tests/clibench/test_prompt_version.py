@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from clinical_evals.clibench.prompts import PROMPT_VERSION, TASK_PROMPTS, user_text
-from clinical_evals.clibench.segments import LONG_SEGMENTS, render_segments
-from clinical_evals.clibench.truncation import CUT_AWAY, cut_segments
+from clinical_evals.clibench.segments import LONG, render_segments
 from clinical_evals.ontology import get_system
+from clinical_evals.truncation import CUT_AWAY, cut_segments
 
 KNOWN = json.loads((Path(__file__).parent / "rendered_prompt_hashes.json").read_text())
 
@@ -38,7 +38,7 @@ EMPTY = {
 
 def test_a_changed_rendering_has_a_raised_version() -> None:
     full, empty = (render_segments(row, get_system("icd10cm")) for row in (FULL, EMPTY))
-    ends = {name: list(range(1, len(getattr(full, name)) + 1)) for name in LONG_SEGMENTS}
+    ends = {name: list(range(1, len(getattr(full, name)) + 1)) for name in LONG.names}
     shown = [full, empty, cut_segments(full, ends, 1, 2), cut_segments(full, ends, 0, 1)]
     texts = [user_text(task, segments) for task in TASK_PROMPTS for segments in shown]
     assert "CHIEF COMPLAINT: fever" in texts[0]

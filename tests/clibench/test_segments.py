@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from clinical_evals.clibench.segments import (
-    LONG_SEGMENTS,
+    LONG,
     Segments,
-    hash_row,
     render_history,
     render_labs,
     render_segments,
 )
 from clinical_evals.ontology import get_system
+from clinical_evals.tasks.prediction_log import hash_row
 
 ROW: dict[str, Any] = {
     "hadm_id": 1,
@@ -42,7 +42,7 @@ def lab(**changes: Any) -> dict[str, Any]:
 
 def test_the_segments_stand_in_the_order_of_the_protocol() -> None:
     assert Segments._fields == ("profile", "history", "record", "radiology", "labs")
-    assert LONG_SEGMENTS == ("record", "radiology", "labs")
+    assert LONG.names == ("record", "radiology", "labs")
 
 
 def test_a_row_is_rendered_without_what_is_missing() -> None:

@@ -14,10 +14,11 @@ import pytest
 
 import clinical_evals  # noqa: F401 - makes the bare name known
 from clinical_evals.assets import dataset_folder
-from clinical_evals.datasets_hub.features import clibench_features
+from clinical_evals.datasets_hub.features import schema_of
 from clinical_evals.datasets_hub.source import SOURCE_KEY
 from clinical_evals.errors import InputError, UnknownNameError
 
+FEATURES = schema_of("clibench", "diagnosis").features
 SAMPLE = json.loads((dataset_folder("clibench") / "data/diagnosis/test.json").read_text(encoding="utf-8"))["rows"]
 datasets.disable_progress_bars()
 
@@ -46,7 +47,7 @@ def write_json(folder: Path, rows: list[dict[str, Any]], **head: Any) -> Path:
 def write_parquet(folder: Path, rows: list[dict[str, Any]], split: str = "test", source: bytes = b"") -> Path:
     path = folder / "diagnosis" / f"{split}.parquet"
     path.parent.mkdir(parents=True, exist_ok=True)
-    table = pa.Table.from_pylist(rows, schema=clibench_features().arrow_schema)
+    table = pa.Table.from_pylist(rows, schema=FEATURES.arrow_schema)
     table = table.replace_schema_metadata({SOURCE_KEY: source} if source else None)
     pq.write_table(table, path, row_group_size=1)
     return path
@@ -58,7 +59,7 @@ def write_parquet(folder: Path, rows: list[dict[str, Any]], split: str = "test",
 def test_by_name_with_all_columns_in_the_order_of_the_schema() -> None:
     loaded = datasets.load_dataset("clibench", "diagnosis")
     assert {split: rows.num_rows for split, rows in loaded.items()} == {"test": 40, "train": 12}
-    assert loaded["test"].features == clibench_features()
+    assert loaded["test"].features == FEATURES
     assert same_rows(loaded["test"], SAMPLE)
 
 
@@ -108,7 +109,7 @@ def copied(tmp_path: Path) -> Path:
 
 def test_by_folder_path_through_the_card(copied: Path) -> None:
     loaded = datasets.load_dataset(str(copied), "diagnosis", split="test")
-    assert loaded.features == clibench_features()
+    assert loaded.features == FEATURES
     assert loaded.info.description.startswith("SYNTHETIC")
     # That way pandas reads the numbers, and may miss the last bit of a fraction: all else is equal to the letter.
     for found, expected in zip(loaded, SAMPLE, strict=True):
@@ -181,7 +182,7 @@ def test_parquet_columns_in_another_order_or_type_are_brought_to_the_schema(tmp_
     table = table.set_column(table.column_names.index("age"), "age", table["age"].cast(pa.int16()))
     pq.write_table(table.select(sorted(table.column_names)), path)
     loaded = datasets.load_dataset("clibench", split="test", data_dir=str(tmp_path / "built"))
-    assert loaded.features == clibench_features()
+    assert loaded.features == FEATURES
     assert same_rows(loaded, SAMPLE[:2])
 
 

@@ -2,21 +2,25 @@
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import datasets
 import evaluate
 import pytest
-from test_bare_names import LOAD_DATASET, LOAD_METRIC, finish, run, start
+from test_bare_names import LOAD_DATASET, LOAD_DATASETS, LOAD_METRIC, LOAD_METRICS, ROWS, finish, run, start
 
 from clinical_evals import assets
 from clinical_evals.datasets_hub.install import MANIFEST, install, stale_rows, uninstall
 from clinical_evals.datasets_hub.installed_folders import ASIDE
+from clinical_evals.datasets_hub.names import DATASETS, METRICS
 from clinical_evals.errors import InputError
 
 INSTALL = "from clinical_evals.datasets_hub.install import install\nreport = install()\n"
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1"}
 NOT_IMPORTED = "import sys\nassert 'clinical_evals' not in sys.modules\n"
+CONFIGS = [path for name in DATASETS for path in (assets.dataset_folder(name) / "data").iterdir() if path.is_dir()]
+PLACES = len(METRICS) + len(CONFIGS)  # one folder each
 
 
 @pytest.fixture
@@ -37,6 +41,12 @@ def sample(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) ->
     return tmp_path / "assets" / "datasets" / "clibench" / "data" / "diagnosis" / "test.json"
 
 
+def place_of(name: str, folders: Sequence[Path]) -> Path:
+    """The one of the installed folders that is the metric's, CACHE/evaluate-metric--NAME/HASH, or that of clibench."""
+    (place,) = [path for path in folders if name in (path.parent.name.partition("--")[2], path.parts[-4])]
+    return place
+
+
 def contents(*folders: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()}
 
@@ -52,19 +62,25 @@ def drop_a_row(path: Path) -> None:
 # Fresh processes
 
 
-def test_both_names_without_the_import_offline_and_from_an_empty_directory(tmp_path: Path) -> None:
-    # What CLIBENCH_DIR names is not the sample, and not installed: the folder does not even exist.
-    assert run(INSTALL + "print(len(report.written))", tmp_path, CLIBENCH_DIR=str(tmp_path / "mimic")) == ["2"]
+def test_all_names_without_the_import_offline_and_from_an_empty_directory(tmp_path: Path) -> None:
+    # What these variables name is not the sample, and not installed: the folder does not even exist.
+    elsewhere = {"CLIBENCH_DIR": str(tmp_path / "mimic"), "IOR_BENCH_DIR": str(tmp_path / "hospital")}
+    assert run(INSTALL + "print(len(report.written))", tmp_path, **elsewhere) == [str(PLACES)]
     code = f"""{LOAD_DATASET}
 print(load_dataset("clibench", split="train").num_rows)
 print(len(list(load_dataset("clibench", "diagnosis", split="test", streaming=True))))
 print("SYNTHETIC" in load_dataset("clibench", "diagnosis", split="test").info.description)
 rows = load_dataset("clibench", "diagnosis", split="test").to_list()
-{NOT_IMPORTED}{LOAD_METRIC}
+dialogues = load_dataset("ior-bench", "static", split="test").to_list()
+{LOAD_DATASETS["ior-bench"]}
+print(len(list(load_dataset("ior-bench", "dynamic_h2", split="test", streaming=True))))
+{NOT_IMPORTED}{"".join(LOAD_METRICS.values())}
 print(evaluate.combine(["hier_icd_f1"]).compute(predictions=[["I10"]], references=[["I11.9"]])["f1_chapter"])
 print(load_dataset("clibench", "diagnosis", split="test").to_list() == rows)  # by the import, which the metric did
+print(load_dataset("ior-bench", "static", split="test").to_list() == dialogues)
 """
-    assert run(code, tmp_path, **OFFLINE) == ["40", "12", "40", "True", "1.0", "1.0", "True"]
+    out = ["40", "12", "40", "True", ROWS["ior-bench"], "80", "1.0", "1.0", "1.0", "True", "True"]
+    assert run(code, tmp_path, **OFFLINE) == out
     assert not list((tmp_path / "empty").iterdir())
 
 
@@ -100,7 +116,7 @@ print(load("diagnosis", cache_dir="../other"))
 @pytest.mark.slow
 def test_two_installs_at_once(tmp_path: Path) -> None:
     both = [start(INSTALL + "print(len(report.written + report.unchanged))", tmp_path) for _ in range(2)]
-    assert [finish(process) for process in both] == [["2"], ["2"]]
+    assert [finish(process) for process in both] == [[str(PLACES)], [str(PLACES)]]
     assert run(LOAD_DATASET + NOT_IMPORTED + LOAD_METRIC, tmp_path, **OFFLINE) == ["40", "1.0"]
 
 
@@ -126,7 +142,9 @@ print(sum("Run `clinical-evals install` again" in str(warning.message) for warni
 """
     upgraded = OFFLINE | {"PYTHONPATH": str(newer / "src")}
     assert run(code, tmp_path, **upgraded) == ["99.0 40 False", "1"]
-    assert run(INSTALL + "print(len(report.written), len(report.removed))", tmp_path, **upgraded) == ["1 1"]
+    assert run(INSTALL + "print(len(report.written), len(report.removed))", tmp_path, **upgraded) == [
+        f"{len(CONFIGS)} {len(CONFIGS)}"
+    ]
     assert run(code, tmp_path, **upgraded) == ["99.0 39 True", "0"]
 
 
@@ -160,6 +178,11 @@ def test_uninstall_leaves_what_others_wrote_as_it_was(caches: tuple[Path, Path])
     before = contents(*caches)
     report = install()
     assert {path.parent for path in set(contents(*caches)) - set(before)} == set(report.written)
+    ours = [path.parts[-4:-2] for path in report.written if rows in path.parents]
+    assert ours == [
+        ("clibench", "diagnosis"),
+        *(("ior-bench", name) for name in ("dynamic_h1", "dynamic_h2", "static")),
+    ]
     assert uninstall().removed == report.written
     assert contents(*caches) == before
     assert sorted(path.name for path in rows.iterdir()) == ["clibench", "squad"]
@@ -180,20 +203,39 @@ def test_installing_again_changes_nothing_and_mends_what_was_damaged(caches: tup
 
 
 def test_edited_rows_replace_the_old(caches: tuple[Path, Path], sample: Path) -> None:
-    old = install().written
+    written = install().written
+    old = place_of("clibench", written)
     drop_a_row(sample)
-    assert stale_rows() == [old[1]]
+    assert stale_rows() == [old]
     report = install()
-    assert report.removed == (old[1],)
-    assert f"Removed, of another version:\n  {old[1]}" in str(report)
-    assert report.unchanged == (old[0],)  # the script
+    assert report.removed == (old,)
+    assert f"Removed, of another version:\n  {old}" in str(report)
+    assert report.unchanged == tuple(path for path in written if path != old)  # the scripts among them
     assert not stale_rows()
-    assert not old[1].exists()
+    assert not old.exists()
     assert datasets.Dataset.from_file(str(report.written[0] / "clibench-test.arrow")).num_rows == 39
 
 
+def test_an_edit_of_one_config_replaces_all_three_of_ior_bench(caches: tuple[Path, Path], sample: Path) -> None:
+    written = install().written
+    ours = tuple(path for path in written if path.parts[-4] == "ior-bench")
+    assert len(ours) == 3
+    drop_a_row(sample.parents[3] / "ior-bench" / "data" / "dynamic_h2" / "test.json")
+    # One digest for all: without a config, the library asks which only where their folders have the same name.
+    assert stale_rows() == list(ours)
+    report = install()
+    assert report.removed == ours
+    counts = {
+        path.parts[-3]: datasets.Dataset.from_file(str(path / "ior-bench-test.arrow")).num_rows
+        for path in report.written
+    }
+    assert counts == {"dynamic_h1": 80, "dynamic_h2": 79, "static": 72}
+    assert not stale_rows()
+
+
 def test_results_of_map_go_with_the_rows_but_files_of_others_stop_it(caches: tuple[Path, Path]) -> None:
-    script, rows = install().written
+    written = install().written
+    script, rows = place_of("hier_icd_f1", written), place_of("clibench", written)
     (script / "__pycache__").mkdir()
     (script / "__pycache__" / "hier_icd_f1.cpython-311.pyc").write_bytes(b"")
     (rows / "cache-0123456789abcdef_00000_of_00002.arrow").write_bytes(b"")
@@ -225,7 +267,7 @@ def test_what_a_killed_run_left_is_harmless_and_goes(caches: tuple[Path, Path]) 
     for cache in caches:
         (cache / f"{ASIDE}abc" / "old").mkdir(parents=True)
         (cache / f"{ASIDE}abc" / "old" / MANIFEST).write_text("{}")
-    assert len(install().written) == 2
+    assert len(install().written) == PLACES
     uninstall()
     assert not [path for cache in caches for path in cache.iterdir()]
 
@@ -256,7 +298,8 @@ def test_a_sample_that_cannot_be_read_is_named(caches: tuple[Path, Path], sample
 
 def test_the_report_says_what_works_and_what_does_not(caches: tuple[Path, Path]) -> None:
     text = str(install())
-    for part in ('evaluate.load("hier_icd_f1")', 'load_dataset("clibench", "diagnosis")', "HF_HUB_OFFLINE=1"):
+    calls = [f'evaluate.load("{name}")' for name in METRICS]
+    for part in (*calls, 'load_dataset("clibench", "diagnosis")', "HF_HUB_OFFLINE=1"):
         assert part in text
     only_with_the_import = text.partition("Only with")[2].partition("Please note")[0]
     assert all(part in only_with_the_import for part in ("data_dir=", "other configs", "CLIBENCH_DIR", "cache_dir="))

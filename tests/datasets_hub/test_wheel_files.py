@@ -12,6 +12,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from clinical_evals.datasets_hub.names import METRICS
+
 pytest.importorskip("hatchling", reason="hatchling builds the wheel (part of the dev extra)")
 ALLOWED = {".py", ".md", ".txt", ".json", ".typed"}
 # Where files lie in the repository, by where they lie in the wheel.
@@ -20,6 +22,10 @@ SECRETS = (
     "datasets/clibench/data/diagnosis/validation.json",  # not ignored by git, and not in the list either
     "datasets/clibench/data/procedure/test.json",
     "datasets/clibench/data/diagnosis/test.parquet",  # ignored by git
+    "datasets/ior-bench/data/static/test.parquet",  # what a hospital built in the wrong place
+    "datasets/ior-bench/data/static/build-report.txt",
+    "datasets/ior-bench/data/dynamic_h1/train.json",
+    "datasets/ior-bench/final_static.csv",
     "metrics/hier_icd_f1/cache.arrow",
     "runs/log.jsonl",
 )
@@ -89,7 +95,16 @@ def test_metric_script_sample_and_all_modules_are_there(wheel: Path, known_to_gi
     packed = {repository_path(name) for name in files_of(wheel)}
     wanted = {name for name in known_to_git if name.startswith(("src/clinical_evals/", "metrics/", "datasets/"))}
     assert wanted - packed == set(), "name new data files in pyproject.toml, [tool.hatch.build.targets.wheel]"
-    assert {"metrics/hier_icd_f1/hier_icd_f1.py", "datasets/clibench/data/diagnosis/test.json"} <= packed
+    assert {f"metrics/{name}/{name}.py" for name in METRICS} <= packed
+    assert {name for name in packed if name.startswith("datasets/")} == {
+        "datasets/clibench/README.md",
+        "datasets/clibench/data/diagnosis/test.json",
+        "datasets/clibench/data/diagnosis/train.json",
+        "datasets/ior-bench/README.md",
+        "datasets/ior-bench/data/static/test.json",
+        "datasets/ior-bench/data/dynamic_h1/test.json",
+        "datasets/ior-bench/data/dynamic_h2/test.json",
+    }
 
 
 def test_what_must_not_leave_is_in_no_wheel(wheel: Path) -> None:
@@ -138,7 +153,10 @@ assert clinical_evals.__file__.startswith(sys.prefix), clinical_evals.__file__
 rows = load_dataset("clibench", "diagnosis", split="test")
 metric = evaluate.load("hier_icd_f1")
 print(rows.num_rows, metric.compute(predictions=rows["codes"], references=rows["codes"])["f1_average"])
+metric = evaluate.load("department_accuracy")
+print(metric.compute(predictions=["挂外科"], references=["外科"], departments=["外科", "儿科"])["accuracy"])
+print(*(load_dataset("ior-bench", name, split="test").num_rows for name in ("static", "dynamic_h1", "dynamic_h2")))
 assert not asked, asked
 """
     output = call([python, "-c", code], tmp_path / "empty", HF_HOME=str(tmp_path / "hf"), PYTHONPATH="")
-    assert output.split() == ["40", "1.0"]
+    assert output.split() == ["40", "1.0", "1.0", "72", "80", "80"]

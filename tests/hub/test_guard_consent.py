@@ -14,6 +14,7 @@ from clinical_evals.hub.consent import LEDGER, append_to_ledger, parse_consent, 
 from clinical_evals.hub.guard import check_may_leave
 from clinical_evals.hub.inspection import Rows
 from clinical_evals.hub.target import Target
+from clinical_evals.markers import MIMIC_MARKER, PATIENT_MARKER
 
 CONSENT = "Jane Doe, 2026-01-31"
 PRIVATE = Target("hub-private", "me/adapter")
@@ -54,6 +55,49 @@ def test_consent_opens_private_targets_and_is_written_down(target: Target, state
 def test_no_consent_opens_a_public_target(state: Path) -> None:
     with pytest.raises(GuardError, match="consent or not"):
         check_may_leave(MIMIC, Target("hub-public", "me/data"), CONSENT)
+    assert ledger(state) == []
+
+
+PATIENTS = Rows(["我头疼三天了"], info=f"IOR-Bench. {PATIENT_MARKER}", name="prompt")
+
+
+@pytest.mark.parametrize("target", [PRIVATE, REMOTE], ids=["private repository", "remote endpoint"])
+def test_patient_data_is_called_so_and_needs_the_same_consent(target: Target, state: Path) -> None:
+    with pytest.raises(GuardError, match=r'Patient data leaves only with --dua-consent "NAME, DATE"') as caught:
+        check_may_leave(PATIENTS, target)
+    assert "the marker 'clinical-evals:patient-data' [patient marker]" in str(caught.value)
+    assert "MIMIC" not in str(caught.value)
+    assert ledger(state) == []
+    clearance = check_may_leave(PATIENTS, target, CONSENT)
+    assert clearance.statement == f"patient data; sent to {target} with the consent of: Jane Doe, 2026-01-31"
+    (entry,) = ledger(state)
+    assert "patient marker" in str(entry["found"])
+    check_may_leave(PATIENTS, Target("endpoint", "http://localhost:8000"))  # stays here
+
+
+def test_no_consent_opens_a_public_target_for_patient_data(state: Path) -> None:
+    for consent in (None, CONSENT):
+        with pytest.raises(GuardError, match="No patient data goes to a public place, consent or not") as caught:
+            check_may_leave(PATIENTS, Target("hub-public", "me/data"), consent)
+        assert "MIMIC" not in str(caught.value)
+    assert ledger(state) == []
+
+
+def test_where_both_marks_are_found_it_is_mimics(state: Path) -> None:
+    both = Rows(["x"], info=f"{PATIENT_MARKER} {MIMIC_MARKER}", name="prompt")
+    with pytest.raises(GuardError, match="MIMIC-derived content leaves only with"):
+        check_may_leave(both, PRIVATE)
+    clearance = check_may_leave(both, PRIVATE, CONSENT)
+    assert [found.finding.rule for found in clearance.found] == ["marker", "patient marker"]
+    assert clearance.statement.startswith("MIMIC-derived")
+
+
+def test_consent_covers_patient_data_but_not_what_cannot_be_read_beside_it(tmp_path: Path, state: Path) -> None:
+    (tmp_path / "x.bin").write_bytes(bytes(range(256)))
+    (tmp_path / "x.txt").write_text(PATIENT_MARKER)
+    with pytest.raises(GuardError, match="The consent given covers the rest") as caught:
+        check_may_leave(tmp_path, PRIVATE, CONSENT)
+    assert "MIMIC" not in str(caught.value)
     assert ledger(state) == []
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import datasets
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -27,7 +28,7 @@ from clinical_evals.errors import GuardError
 from clinical_evals.hub.guard import check_may_leave
 from clinical_evals.hub.inspection import Rows
 from clinical_evals.hub.target import Target
-from clinical_evals.markers import MIMIC_MARKER, SYNTHETIC_MARKER
+from clinical_evals.markers import MIMIC_MARKER, PATIENT_MARKER, SYNTHETIC_MARKER
 
 PUBLIC = Target("hub-public", "someone/some-data")
 PRIVATE = Target("hub-private", "someone/some-data")
@@ -462,6 +463,29 @@ def mark_in_gguf(folder: Path) -> Path:
     return write(folder / "model.gguf", b"GGUF\x03\0\0\0" + MIMIC_MARKER.encode() + bytes(5_000_000))
 
 
+@attempt("patient marker")
+def hospital_parquet_as_the_builder_writes_it(folder: Path) -> Path:
+    content = pa.table({"x": ["头疼"]}).replace_schema_metadata({"clinical_evals_source": PATIENT_MARKER})
+    return write(folder / "static" / "test.parquet", parquet_bytes(content)).parents[1]
+
+
+@attempt("patient marker")
+def patient_mark_in_dataset_info_beside_a_synthetic_one(folder: Path) -> Path:
+    text = f"PATIENT DATA ({PATIENT_MARKER.upper()}), {SYNTHETIC_MARKER}"
+    return write(folder / "dataset_info.json", json.dumps({"description": text}))
+
+
+@attempt("patient marker")
+def adapter_trained_on_a_hospitals_rows(folder: Path) -> Path:
+    return write(folder / "model.safetensors", safetensors({"trained_on": PATIENT_MARKER}))
+
+
+@attempt("patient marker")
+def zipped_log_of_a_hospitals_rows(folder: Path) -> Path:
+    header = json.dumps({"header": True, "source": PATIENT_MARKER}).encode()
+    return write(folder / "runs.zip", zip_bytes(predictions__jsonl=header + b'\n{"answer": "I10"}\n'))
+
+
 def safetensors(metadata: dict[str, str]) -> bytes:
     header = json.dumps({"__metadata__": metadata, "w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}})
     return len(header).to_bytes(8, "little") + header.encode() + bytes(8)
@@ -488,6 +512,17 @@ def rows_of_a_dataset(folder: Path) -> Rows:
 @attempt("marker")
 def prompts_whose_dataset_is_marked(folder: Path) -> Rows:
     return Rows(["Sex: female\nAge: 71 years"], info=f"CliBench, diagnosis. {MIMIC_MARKER}", name="prompt")
+
+
+@attempt("patient marker")
+def a_dataset_that_says_it_is_patients(folder: Path) -> Rows:
+    info = datasets.DatasetInfo(description=f"PATIENT DATA ({PATIENT_MARKER}).")
+    return Rows(datasets.Dataset.from_list([{"dialogue": "我头疼三天了"}], info=info))
+
+
+@attempt("patient marker")
+def prompts_whose_dataset_is_patients(folder: Path) -> Rows:
+    return Rows(["我头疼三天了，挂什么科？"], info=f"IOR-Bench, static. {PATIENT_MARKER}", name="prompt")
 
 
 # --- what cannot be read --------------------------------------------------------------------------------------------

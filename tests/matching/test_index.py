@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from clinical_evals.matching import index as index_module
 from clinical_evals.matching.encoder import Encoder
-from clinical_evals.matching.index import SLACK, TitleIndex, open_index, open_titles
+from clinical_evals.matching.index import QUERY_SLACK, SLACK, THRESHOLD_SLACK, TitleIndex, open_index, open_titles
 from clinical_evals.matching.index_store import IndexStore, cache_folder
+from clinical_evals.matching.matcher import most_similar
 from clinical_evals.ontology import CodeSystem
 
 PROGRAM = Path(__file__).with_name("build_index.py")
@@ -106,6 +107,32 @@ def test_what_the_stored_vectors_leave_unclear_is_settled_with_exact_ones() -> N
     assert asked == [["2", "3"]]  # but may be on either side of a threshold as near as this
 
 
+def test_a_coarse_query_that_stands_finds_what_the_exact_one_finds() -> None:
+    # 4,000 titles in 24 dimensions lie close together: many queries have several titles within the slack. A query that
+    # is off by less than half the slack in every similarity must, where it stands, have the same first title and be on
+    # the same side of the threshold; some must stand and some must not, or the test shows nothing.
+    index = _random_index(4000)
+    rng = np.random.default_rng(1)
+    exact = _unit(rng.standard_normal((300, 24)))
+    coarse = (exact + _unit(rng.standard_normal((300, 24))) * QUERY_SLACK * 0.49).astype(np.float32)
+    threshold = 0.8
+    positions, similarities = index.search(exact, threshold)
+    found, about, stands = index.search_coarse(coarse, threshold)
+    assert 30 < stands.sum() < 295
+    assert (found[stands] == positions[stands]).all()
+    assert ((about >= threshold) == (similarities >= threshold))[stands].all()
+    assert (np.abs(about - similarities)[stands] < QUERY_SLACK).all()
+
+
+def test_a_coarse_query_near_the_threshold_does_not_stand() -> None:
+    # Two titles at right angles: the first title is never in doubt, only the threshold is.
+    index = TitleIndex(["a", "b"], ["a", "b"], np.eye(2, dtype=np.float16))
+    query = np.array([[0.8, 0.6]], dtype=np.float32)
+    assert index.search_coarse(query)[2].all()
+    for threshold, stands in ((0.8 - 2 * THRESHOLD_SLACK, True), (0.8 - THRESHOLD_SLACK / 2, False), (0.8, False)):
+        assert index.search_coarse(query, threshold)[2].tolist() == [stands]
+
+
 def test_no_queries_give_no_results() -> None:
     positions, similarities = _random_index(5).search(np.zeros((0, 24), dtype=np.float32))
     assert positions.shape == similarities.shape == (0,)
@@ -139,6 +166,9 @@ def test_it_finds_what_plain_float32_vectors_find(
     found, similarities = small_index.search(queries)
     assert found.tolist() == expected.tolist()
     np.testing.assert_allclose(similarities, cosine, atol=SLACK["bfloat16"])
+    # The whole way, with queries in bfloat16 first where the processor has it.
+    matches = most_similar(terms, small_index, minilm, threshold=-1.0)
+    assert [match and match.code for match in matches] == [small_index.codes[row] for row in expected]
 
 
 # The cache

@@ -10,7 +10,7 @@ from string import ascii_uppercase
 from typing import Any
 
 
-def write_chain_model(folder: Path, tokenizer: Any, answer: str, ends: bool = True) -> Path:
+def write_chain_model(folder: Path, tokenizer: Any, answer: str, ends: bool = True, context: int = 2600) -> Path:
     """A model that answers `answer` to a prompt that ends with a line break, whatever it says.
 
     Args:
@@ -18,13 +18,15 @@ def write_chain_model(folder: Path, tokenizer: Any, answer: str, ends: bool = Tr
         tokenizer: of the model; no token may occur twice in the answer.
         answer: the text.
         ends: False begins again after the answer, for ever.
+        context: how many tokens it reads and writes.
     """
     start = tokenizer("\n", add_special_tokens=False)["input_ids"]
     tokens = tokenizer(answer, add_special_tokens=False)["input_ids"]
     chain = [*start, *tokens]
     assert len(set(chain)) == len(chain), f"a token occurs twice: {tokenizer.convert_ids_to_tokens(chain)}"
     followers = [*tokens, tokenizer.eos_token_id if ends else tokens[0]]
-    return write_model(folder, tokenizer, {token: {after: 1.0} for token, after in zip(chain, followers, strict=True)})
+    chained = {token: {after: 1.0} for token, after in zip(chain, followers, strict=True)}
+    return write_model(folder, tokenizer, chained, context)
 
 
 def write_letter_model(folder: Path, tokenizer: Any) -> Path:
@@ -37,14 +39,16 @@ def write_letter_model(folder: Path, tokenizer: Any) -> Path:
     return write_model(folder, tokenizer, {ids["\n"]: first, **after, **ending})
 
 
-def write_model(folder: Path, tokenizer: Any, followers: Mapping[int, Mapping[int, float]]) -> Path:
+def write_model(
+    folder: Path, tokenizer: Any, followers: Mapping[int, Mapping[int, float]], context: int = 2600
+) -> Path:
     """A model by which tokens may follow each token, with their weights."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
     config = LlamaConfig(
         vocab_size=len(tokenizer), hidden_size=8 * (len(followers) // 8 + 1), intermediate_size=8, num_hidden_layers=1,
-        num_attention_heads=1, num_key_value_heads=1, max_position_embeddings=2600, tie_word_embeddings=False,
+        num_attention_heads=1, num_key_value_heads=1, max_position_embeddings=context, tie_word_embeddings=False,
         bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.eos_token_id,
     )  # fmt: skip
     model = LlamaForCausalLM(config)

@@ -1,6 +1,8 @@
 """A tiny model with a real tokenizer, made once for all test processes of a run."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -47,3 +49,19 @@ def tokenizer(shared: Path) -> Any:
 def chain_model(shared: Path, tokenizer: Any) -> Path:
     """A model that answers ANSWER to everything."""
     return _once(shared / "chain-model", lambda folder: write_chain_model(folder, tokenizer, ANSWER))
+
+
+@pytest.fixture
+def vllm_stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """vLLM (and Ray) as far as they are used here, see `stand_ins/vllm`; forgotten afterwards."""
+    monkeypatch.syspath_prepend(Path(__file__).with_name("stand_ins"))
+    names = ("vllm", "vllm.platforms", "vllm.distributed", "ray")
+    before = {name: sys.modules.pop(name) for name in names if name in sys.modules}
+    with monkeypatch.context() as patch:
+        for name in ("VLLM_ENABLE_V1_MULTIPROCESSING", "VLLM_LOGGING_LEVEL", "VLLM_NO_USAGE_STATS", "WORLD_SIZE"):
+            patch.setenv(name, "")  # so that it is restored afterwards
+            patch.delenv(name)
+        yield import_module("vllm")
+    for name in names:
+        sys.modules.pop(name, None)
+    sys.modules.update(before)

@@ -24,11 +24,11 @@ from faults import Events, Fault, kill_until, run_in_child
 import clinical_evals  # noqa: F401 - makes the bare name known
 from clinical_evals.tasks import prediction_log
 from clinical_evals.tasks.answered_rows import find_scorer
-from clinical_evals.tasks.generation import Generator, TokenTicker
 from clinical_evals.tasks.launcher import evaluate
 from clinical_evals.tasks.logged_model import LoggedModel
 from clinical_evals.tasks.options import Options
 from clinical_evals.tasks.prediction_log import PredictionLog, read_log
+from clinical_evals.tasks.transformers_generator import TokenTicker, TransformersGenerator
 
 
 def options(model: Path, folder: Path) -> Options:
@@ -80,14 +80,14 @@ def place_events(events: Events, folder: Path) -> None:
 
 def count_asked(file: Path) -> None:
     """Each row that the model answers is written to a file, before it is."""
-    generate = Generator.generate
+    generate = TransformersGenerator.generate
 
-    def counted(self: Generator, docs: Any, progress: Any) -> Any:
+    def counted(self: TransformersGenerator, docs: Any, *more: Any) -> Any:
         with file.open("a") as stream:
             stream.write("".join(f"{doc.id}\n" for doc in docs))
-        return generate(self, docs, progress)
+        return generate(self, docs, *more)
 
-    Generator.generate = counted  # type: ignore[method-assign]
+    TransformersGenerator.generate = counted  # type: ignore[method-assign]
 
 
 def logged_rows(folder: Path) -> list[int]:

@@ -3,8 +3,8 @@
     python tests/tasks/pin_protocol.py             pins new cases, and those of a raised version
     python tests/tasks/pin_protocol.py --repin     also pins anew what changed: only before a version is released
 
-A case is an answer of the tables beside the matching tests, read by both protocols as far as that needs no model
-(items, and codes that stand in them), or a hand-worked set of rows with its scores. Each is
+A case is an answer of the tables beside the matching and department tests, read by both protocols as far as that needs
+no model (items and codes that stand in them, departments), or a hand-worked set of rows with its scores. Each is
 pinned by a hash of what it gives.
 """
 
@@ -14,6 +14,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from clinical_evals.ior_bench.department import extract_department, extract_official
 from clinical_evals.matching.answer import parse_answer
 from clinical_evals.matching.matcher import Matcher
 from clinical_evals.matching.official import read_official
@@ -59,7 +60,19 @@ def _cases() -> list[tuple[Any, Any]]:
     # A title that is equal needs no model; from which similarity on another one counts is part of the rules.
     titles = ["Sepsis, unspecified organism", "ESSENTIAL (primary) hypertension", "Other specified sepsis"]
     cases.append((["titles", titles], [Matcher(system).threshold, *Matcher(system).match(titles)]))
-    return [*cases, (["hand-worked", rows], rounded)]
+    return [*cases, (["hand-worked", rows], rounded), *_department_cases()]
+
+
+def _department_cases() -> list[tuple[Any, Any]]:
+    table = _read("ior_bench/department_cases.json")
+    cases = []
+    for case in table["cases"]:
+        listed = case["candidates"]
+        candidates = table["lists"][listed] if isinstance(listed, str) else listed
+        found = extract_department(case["answer"], candidates)
+        official = extract_official(case["answer"], candidates)
+        cases.append((["department", case["answer"], candidates], [found.department, found.mentions, official]))
+    return cases
 
 
 def _read(name: str) -> Any:

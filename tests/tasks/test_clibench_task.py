@@ -10,12 +10,12 @@ import pytest
 from lighteval.tasks.registry import Registry
 
 from clinical_evals.clibench.prompts import SYSTEM, TASK_PROMPTS
-from clinical_evals.clibench.segments import hash_row
 from clinical_evals.errors import InputError
 from clinical_evals.matching.scorer import CodeScorer
-from clinical_evals.tasks import clibench
+from clinical_evals.tasks import clibench, plain_context
 from clinical_evals.tasks.metrics import CLIBENCH_KEYS, AnswerAndGold, HierarchicalScores
 from clinical_evals.tasks.names import known_names
+from clinical_evals.tasks.prediction_log import hash_row
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +27,10 @@ def row(repository: Path) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def _warn_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.delenv(clibench.CONTEXT_VARIABLE, raising=False)
-    clibench.assumed_context.cache_clear()
+    monkeypatch.delenv(plain_context.CONTEXT_VARIABLE, raising=False)
+    plain_context.assumed_context.cache_clear()
     yield
-    clibench.assumed_context.cache_clear()
+    plain_context.assumed_context.cache_clear()
 
 
 @pytest.mark.parametrize("asked", ["clibench:diagnosis", "clibench:diagnosis|0", "custom|clibench:diagnosis|0"])
@@ -48,7 +48,9 @@ def test_lighteval_finds_the_task(
 
 
 def test_our_names_are_those_of_the_table() -> None:
-    assert [config.name for config in clibench.TASKS_TABLE] == known_names() == list(clibench.WHOLE_PROMPTS)
+    assert [config.name for config in clibench.TASKS_TABLE] == [
+        name for name in known_names() if name.startswith("clibench:")
+    ]
 
 
 def test_a_row_becomes_a_document(row: dict[str, Any]) -> None:
@@ -73,23 +75,23 @@ def test_the_plain_command_line_cuts_to_an_estimate_and_says_so_once(
     assert "clinical-evals eval accelerate" in warning
     whole = clibench.record_to_doc(row, "clibench:diagnosis").query
     assert len(cut[0].query) < len(whole)
-    assert len(cut[0].query.encode()) / clibench.BYTES_PER_TOKEN <= 2048 - 650
+    assert plain_context.EstimatedTokens().count(cut[0].query) <= 2048 - 650
     assert cut[0].query.endswith(TASK_PROMPTS["diagnosis"].question)
     assert cut[0].specific is not None
     assert 0 < cut[0].specific["kept_long"] < cut[0].specific["kept_prompt"] < 1
 
 
 def test_the_context_can_be_told(row: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(clibench.CONTEXT_VARIABLE, "8192")
+    monkeypatch.setenv(plain_context.CONTEXT_VARIABLE, "8192")
     cut = clibench.record_to_cut_doc(row, "clibench:diagnosis")
     assert cut.query == clibench.record_to_doc(row, "clibench:diagnosis").query
 
 
 @pytest.mark.parametrize("value", ["", "8k", "-1", "0"])
 def test_a_context_that_is_none(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(clibench.CONTEXT_VARIABLE, value)
+    monkeypatch.setenv(plain_context.CONTEXT_VARIABLE, value)
     with pytest.raises(InputError, match=f"CLINICAL_EVALS_CONTEXT='{value}': expected"):
-        clibench.assumed_context()
+        plain_context.assumed_context()
 
 
 def test_the_metric_gives_what_the_scorer_gives_in_any_order_of_rows() -> None:

@@ -51,17 +51,17 @@ def without_seconds(log: Path) -> list[dict[str, Any]]:
 @contextmanager
 def counted_generation(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The ids of the documents that the model is asked."""
-    from clinical_evals.tasks.generation import Generator
+    from clinical_evals.tasks.transformers_generator import TransformersGenerator
 
     asked: list[str] = []
-    generate = Generator.generate
+    generate = TransformersGenerator.generate
 
-    def counted(self: Any, docs: Any, progress: Any) -> Any:
+    def counted(self: Any, docs: Any, *more: Any) -> Any:
         asked.extend(doc.id for doc in docs)
-        return generate(self, docs, progress)
+        return generate(self, docs, *more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Generator, "generate", counted)
+        patch.setattr(TransformersGenerator, "generate", counted)
         yield asked
 
 
@@ -260,7 +260,7 @@ def test_another_prompt_version_is_another_run(
     chain_model: Path, finished: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(finished.log.parents[2], tmp_path / "out")
-    monkeypatch.setattr("clinical_evals.tasks.launcher.PROMPT_VERSION", "other")
+    monkeypatch.setattr("clinical_evals.tasks.clibench.PROMPT_VERSION", "other")
     assert run(chain_model, tmp_path / "out").resumed == 0
 
 

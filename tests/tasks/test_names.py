@@ -47,10 +47,30 @@ def test_no_task_at_all(empty: str) -> None:
 
 
 def test_examples_in_the_prompt_are_refused() -> None:
-    with pytest.raises(InputError, match=r"asks for 3 examples.*write 'clibench:diagnosis'"):
+    with pytest.raises(InputError, match=r"for 3 examples.*write 'clibench:diagnosis'"):
         parse_tasks("clibench:diagnosis|3")
 
 
 def test_find_task() -> None:
     assert find_task("clibench|diagnosis").slug == "clibench_diagnosis"
     assert known_names() == [task.name for task in TASKS]
+
+
+@pytest.mark.parametrize(
+    ("spelling", "configs"),
+    [
+        ("ior_bench|static_cot", ["static_cot"]),
+        ("ior-bench:static_cot|0", ["static_cot"]),
+        ("ior_bench|static", ["static_zero_shot", "static_few_shot", "static_majority_vote", "static_cot"]),
+        ("ior_bench:static|0", ["static_zero_shot", "static_few_shot", "static_majority_vote", "static_cot"]),
+        ("ior_bench|static_cot,ior_bench|static", ["static_cot", "static_zero_shot", "static_few_shot",
+                                                   "static_majority_vote"]),
+    ],
+)  # fmt: skip
+def test_the_static_task_is_one_strategy_or_all_four(spelling: str, configs: list[str]) -> None:
+    assert [task.config for task in parse_tasks(spelling)] == configs
+
+
+def test_examples_of_the_few_shot_task_have_an_option_of_their_own() -> None:
+    with pytest.raises(InputError, match="give --shots 3 with 'ior_bench:static_few_shot'"):
+        parse_tasks("ior_bench:static_few_shot|3")

@@ -6,12 +6,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
+from chain_model import write_chain_model
 
-from clinical_evals.clibench.prompts import SYSTEM, TASK_PROMPTS
-from clinical_evals.clibench.truncation import RESERVED_OUTPUT
+from clinical_evals.clibench.prompts import RESERVED_OUTPUT, SYSTEM, TASK_PROMPTS
 
 # lighteval's own tasks are left out: one of them downloads a file when it is imported.
 PLAIN = """
@@ -25,11 +26,13 @@ app()
 """
 
 
-def plain_lighteval(model: Path, folder: Path, context: str) -> "subprocess.CompletedProcess[str]":
+def plain_lighteval(
+    model: Path, folder: Path, context: str, tasks: str = "clibench:diagnosis|0", custom: str = "clibench"
+) -> "subprocess.CompletedProcess[str]":
     """Run in an empty folder, so that nothing but the installed module can be found."""
     command = [
-        sys.executable, "-c", PLAIN, "accelerate", f"model_name={model},batch_size=2", "clibench:diagnosis|0",
-        "--custom-tasks", "clinical_evals.tasks.clibench", "--output-dir", str(folder / "out"), "--save-details",
+        sys.executable, "-c", PLAIN, "accelerate", f"model_name={model},batch_size=2", tasks,
+        "--custom-tasks", f"clinical_evals.tasks.{custom}", "--output-dir", str(folder / "out"), "--save-details",
         "--max-samples", "3",
     ]  # fmt: skip
     environment = {**os.environ, "CLINICAL_EVALS_CONTEXT": context, "HF_HOME": str(folder / "hf")}
@@ -70,3 +73,27 @@ def test_one_warning_says_what_is_missing(folder: Path) -> None:
     assert said.count("lighteval's own command line gives a task no tokenizer") == 1
     assert "1500 tokens (from CLINICAL_EVALS_CONTEXT)" in said
     assert "keeps no log of ours, does not resume" in said
+
+
+def test_the_static_task_of_ior_bench(tokenizer: Any, tmp_path: Path) -> None:
+    model = write_chain_model(tmp_path / "model", tokenizer, "骨科", context=8192)
+    tasks = "ior_bench:static_zero_shot|0,ior_bench:static_few_shot|0,ior_bench:static_cot|0"
+    done = plain_lighteval(model, tmp_path, "8192", tasks, "ior_bench")
+    assert done.returncode == 0, done.stderr[-3000:]
+    (results,) = tmp_path.rglob("results_*.json")
+    found = json.loads(results.read_text())["results"]
+    for name in tasks.split(","):
+        assert found[name]["no_answer_rate"] == 0
+        (details,) = tmp_path.rglob(f"details_{name}_*.parquet")
+        table = pd.read_parquet(details)
+        golds = [doc["choices"][0] for doc in table["doc"]]
+        assert found[name]["accuracy"] == golds.count("骨科") / 3
+        assert all(doc["query"].count("【对话】") == 1 for doc in table["doc"])
+        assert all(doc["specific"]["kept_prompt"] == 1 for doc in table["doc"])
+
+
+def test_a_majority_vote_says_where_it_works(tokenizer: Any, tmp_path: Path) -> None:
+    model = write_chain_model(tmp_path / "model", tokenizer, "骨科", context=8192)
+    done = plain_lighteval(model, tmp_path, "8192", "ior_bench:static_majority_vote|0", "ior_bench")
+    assert done.returncode != 0
+    assert "clinical-evals eval accelerate MODEL_ARGS" in " ".join(done.stderr.split())

@@ -9,9 +9,8 @@ import pytest
 from chain_model import write_chain_model
 
 import clinical_evals  # noqa: F401 - makes the bare name known
-from clinical_evals.clibench.prompts import SYSTEM, TASK_PROMPTS
+from clinical_evals.clibench.prompts import RESERVED_OUTPUT, SYSTEM, TASK_PROMPTS
 from clinical_evals.clibench.segments import render_segments
-from clinical_evals.clibench.truncation import RESERVED_OUTPUT
 from clinical_evals.errors import InputError
 from clinical_evals.ontology import get_system
 from clinical_evals.tasks.launcher import evaluate

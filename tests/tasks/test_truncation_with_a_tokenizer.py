@@ -9,12 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clinical_evals.clibench.prompts import SYSTEM, user_text
-from clinical_evals.clibench.segments import LONG_SEGMENTS, Segments, render_segments
-from clinical_evals.clibench.truncation import CUT_AWAY, FittedPrompt, Room, fit_prompt
+from clinical_evals.clibench.segments import LONG, Segments, render_segments
 from clinical_evals.errors import InputError
 from clinical_evals.ontology import get_system
 from clinical_evals.tasks.chat import ChatPrompt
-from clinical_evals.tasks.clibench import EstimatedTokens
+from clinical_evals.tasks.plain_context import EstimatedTokens
+from clinical_evals.truncation import CUT_AWAY, FittedPrompt, Room, fit_prompt
 
 
 @cache
@@ -35,7 +35,7 @@ def fit(chat: ChatPrompt, segments: Segments, limit: int) -> FittedPrompt:
     def render(cut: Segments) -> str:
         return chat.render(SYSTEM, user_text("diagnosis", cut))
 
-    return fit_prompt(segments, render, chat, Room(limit + 650, 650), "row 0")
+    return fit_prompt(segments, LONG, render, chat, Room(limit + 650, 650), "row 0")
 
 
 LAB = "Sodium (Blood): 131 mEq/L [133–145] abnormal\n"
@@ -75,7 +75,7 @@ def test_the_embedded_admissions_at_many_lengths(chat: ChatPrompt) -> None:
             # One step of the ratio adds one token of the longest segment, and at most as many again of the two others;
             # a word or number that does not fit whole goes too.
             assert limit - 25 < fitted.tokens <= limit
-            for name in set(Segments._fields) - set(LONG_SEGMENTS):
+            for name in set(Segments._fields) - set(LONG.names):
                 assert getattr(segments, name) in fitted.text
 
 
@@ -83,7 +83,7 @@ def test_the_segments_keep_the_same_share(chat: ChatPrompt) -> None:
     segments = admissions()[0]
     prompt = fit(chat, segments, 1000).text
     shares = []
-    for name in LONG_SEGMENTS:
+    for name in LONG.names:
         text = getattr(segments, name)
         ends = chat.token_ends(text)
         # The longest beginning of the segment that is in the prompt.

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from clinical_evals.cli import commands
+from clinical_evals.cli.build import add_build
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -22,6 +23,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_score(subparsers.add_parser("score", help="score a prediction log again, without a model"))
     _add_explain(subparsers.add_parser("explain", help="one row of a prediction log, from the prompt to its scores"))
     _add(subparsers.add_parser("tasks", help="list the tasks"), commands.list_tasks)
+    add_build(subparsers.add_parser("build", help="make a dataset of your own data"))
     _add_demo(subparsers.add_parser("demo", help="a small real model on a few admissions, from start to scores"))
     prompts = subparsers.add_parser("prompts", help="what a model is shown").add_subparsers(
         metavar="COMMAND", required=True
@@ -45,12 +47,26 @@ def _add(parser: argparse.ArgumentParser, command: Callable[[argparse.Namespace]
 
 
 def _add_eval(parser: argparse.ArgumentParser) -> None:
-    backends = parser.add_subparsers(metavar="BACKEND", required=True)
-    run = backends.add_parser("accelerate", help="transformers models, on one or several GPUs or on the CPU")
+    backends = parser.add_subparsers(metavar="BACKEND", required=True, dest="backend")
+    _add_run(
+        backends.add_parser("accelerate", help="transformers models, on one or several GPUs or on the CPU"),
+        example="dtype=bfloat16",
+        batch_size="rows generated together (default: 8, or the one in MODEL_ARGS)",
+    )
+    _add_run(
+        backends.add_parser("vllm", help="vLLM's engine, on one or several GPUs", description=commands.VLLM),
+        example="tensor_parallel_size=2,data_parallel_size=4,gpu_memory_utilization=0.9,max_model_length=16384",
+        batch_size="rows generated, and then logged, together on each data-parallel copy: vLLM makes its own batches "
+        "of them (default: 64, or the one in MODEL_ARGS)",
+    )
+
+
+def _add_run(run: argparse.ArgumentParser, example: str, batch_size: str) -> None:
+    """What all backends share."""
     run.add_argument(
         "model_args",
         metavar="MODEL_ARGS",
-        help='"model_name=FOLDER_OR_HUB_ID[,dtype=…,generation_parameters={temperature:0.7},…]", '
+        help=f'"model_name=FOLDER_OR_HUB_ID[,{example},generation_parameters={{temperature:0.7}},…]", '
         "or a YAML file with model_parameters",
     )
     run.add_argument(
@@ -58,9 +74,7 @@ def _add_eval(parser: argparse.ArgumentParser) -> None:
     )
     run.add_argument("--max-samples", type=int, metavar="N", help="only N rows (drawn with a fixed seed)")
     run.add_argument("--output-dir", type=Path, default=Path("runs"), metavar="DIR", help="default: %(default)s")
-    run.add_argument(
-        "--batch-size", type=int, metavar="N", help="rows generated together (default: 8, or the one in MODEL_ARGS)"
-    )
+    run.add_argument("--batch-size", type=int, metavar="N", help=batch_size)
     run.add_argument(
         "--context", type=int, metavar="TOKENS", help="prompt and answer together (default: what the model reads)"
     )
@@ -76,10 +90,33 @@ def _add_eval(parser: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--samples",
         type=int,
-        default=1,
         metavar="N",
-        help="answers to each prompt, all logged, the first scored; above 1 a temperature is needed "
-        "(default: %(default)s)",
+        help="answers to each prompt, all logged, the first scored; above 1 a temperature is needed (default: 1). "
+        "Of a majority vote: how many vote (default: 5)",
+    )
+    run.add_argument(
+        "--temperature",
+        type=float,
+        metavar="T",
+        help="at which the answers of a majority vote are sampled (default: the one in MODEL_ARGS, else 0.7)",
+    )
+    run.add_argument(
+        "--shots",
+        type=int,
+        metavar="K",
+        help="examples in ior_bench|static_few_shot (default: 3, written ones); more are taken from a seeded part of "
+        "the rows, and only the part held out is scored",
+    )
+    run.add_argument(
+        "--probe-turns",
+        action="store_true",
+        help="of ior_bench|static tasks: also ask after each earlier turn of the patient",
+    )
+    run.add_argument(
+        "--dua-consent",
+        metavar='"NAME, DATE"',
+        help="needed where patients' rows would be sent to another machine (a Ray cluster at RAY_ADDRESS): your word "
+        "that the data use agreement covers it; it is logged",
     )
     _add_protocol(run, ("standard", "official", "both"))
     _add(run, commands.evaluate)
@@ -151,6 +188,7 @@ class _Version(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from clinical_evals.clibench.prompts import PROMPT_VERSION
+        from clinical_evals.ior_bench.prompts import PROMPT_VERSION as IOR_PROMPT_VERSION
         from clinical_evals.ontology import SYSTEMS, get_system
         from clinical_evals.tasks.names import PROTOCOL_VERSION
         from clinical_evals.version import __version__
@@ -158,6 +196,7 @@ class _Version(argparse.Action):
         print(f"clinical-evals {__version__}")
         print(f"protocol {PROTOCOL_VERSION} (standard and official)")
         print(f"prompts clibench {PROMPT_VERSION}")
+        print(f"prompts ior-bench {IOR_PROMPT_VERSION}")
         for name in SYSTEMS:
             print(f"{name} {get_system(name).release}")
         parser.exit()

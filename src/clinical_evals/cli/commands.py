@@ -2,6 +2,15 @@
 
 import argparse
 
+VLLM = """\
+Run a model with vLLM. MODEL_ARGS are those of lighteval's VLLMModelConfig. With a data_parallel_size above 1 the
+copies run on a Ray cluster (RAY_ADDRESS, else this machine), each on tensor_parallel_size x pipeline_parallel_size
+GPUs.
+
+vLLM does not promise the same answer whatever it is computed with. An interrupted run goes on from the last finished
+row and draws what it would have drawn, but it need not end in the same bytes as an uninterrupted one.
+"""
+
 
 def evaluate(args: argparse.Namespace) -> None:
     """Run a model on tasks. Every answer is logged as it comes; the same command again goes on where it stopped."""
@@ -21,6 +30,11 @@ def evaluate(args: argparse.Namespace) -> None:
         samples=args.samples,
         protocol=args.protocol,
         dictionary=args.dictionary,
+        backend=args.backend,
+        shots=args.shots,
+        temperature=args.temperature,
+        probe_turns=args.probe_turns,
+        dua_consent=args.dua_consent,
     )
     if results := evaluate(options):
         print(f"\n{format_results(results)}")

@@ -29,6 +29,10 @@ NOTHING = "None available."
 """Stands for a segment that the admission does not have."""
 
 
+RESERVED_OUTPUT = 650
+"""Tokens kept free for the answer: at least 80 % of what a complete answer needs (appendix B.5; protocol.md 2.4)."""
+
+
 class TaskPrompt(NamedTuple):
     """The two fixed texts around the patient segments of one task."""
 

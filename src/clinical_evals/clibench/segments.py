@@ -5,12 +5,11 @@ admission, radiology reports, lab results; labs are sorted by `charttime`, repor
 `note_seq`).
 """
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clinical_evals.ontology import CodeSystem
+from clinical_evals.truncation import Long
 
 Row = Mapping[str, Any]
 """One admission, as `load_dataset("clibench", "diagnosis")` yields it."""
@@ -29,8 +28,8 @@ class Segments(NamedTuple):
     labs: str
 
 
-LONG_SEGMENTS = ("record", "radiology", "labs")
-"""The segments that are cut when the prompt does not fit; the others stay whole."""
+LONG = Long(("record", "radiology", "labs"), "system role, instruction, profile, history diagnoses and question")
+"""What is cut when the prompt does not fit."""
 
 
 def render_segments(row: Row, system: CodeSystem) -> Segments:
@@ -105,13 +104,3 @@ def _bounds(low: float | None, high: float | None) -> str:
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:g}"
-
-
-def hash_row(row: Row) -> str:
-    """SHA-256 of the data of a row: the same data gives the same hash in any column order and process.
-
-    Columns whose name starts with two underscores are not data (lighteval adds such) and are left out.
-    """
-    data = {column: value for column, value in row.items() if not column.startswith("__")}
-    text = json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()

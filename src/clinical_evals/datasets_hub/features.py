@@ -1,23 +1,14 @@
-"""The columns of `clibench`, the same in its four configs: meaning, unit and whether a value may be missing.
+"""The columns of our datasets: meaning, unit and whether a value may be missing.
 
-This is the one schema: the builder casts to it, the card is written from it and the tests hold both to it.
-Source: protocol.md 2.1 and 2.2; names and units are those of MIMIC-IV where MIMIC has the column.
+This is the one schema: the builders cast to it, the cards are written from it and the tests hold both to it. All four
+configs of `clibench` have the same columns (protocol.md 2.1 and 2.2; names and units are those of MIMIC-IV where MIMIC
+has the column), and so have both dynamic configs of `ior-bench` (protocol.md 1.1).
 """
 
-from typing import Any, NamedTuple
+from datasets import List, Value
 
-from datasets import Features, List, Value
-
-
-class Column(NamedTuple):
-    """One column: its name, type, meaning, unit (empty: none) and whether it may be null."""
-
-    name: str
-    type: Any
-    meaning: str
-    unit: str = ""
-    nullable: bool = False
-
+from clinical_evals.datasets_hub.columns import Column, Schema, list_of
+from clinical_evals.errors import UnknownNameError
 
 _TEXT, _NUMBER, _ID = Value("string"), Value("float64"), Value("int64")
 
@@ -51,41 +42,61 @@ COLUMNS = (
     Column("services", List(_TEXT), "the services that cared for the patient, e.g. CMED"),
     Column("care_units", List(_TEXT), "the units the patient lay in"),
     Column("record", _TEXT, "the note, without anything that is known only after admission"),
-    Column("lab_results", List({name: type_ for name, type_, *_ in LAB_COLUMNS}), "results, ordered by time"),
+    Column("lab_results", list_of(LAB_COLUMNS), "results, ordered by time"),
     Column("radiology_reports", List(_TEXT), "the reports, ordered as written"),
     Column("history_diagnoses", List(_TEXT), "sorted ICD-10-CM codes of the patient's previous admission, if any"),
     Column("codes", List(_TEXT), "the gold: distinct codes of the config's system, sorted"),
     Column("titles", List(_TEXT), "the official title of each of `codes`, in the same order"),
 )
 
-REQUIRED = tuple(column.name for column in COLUMNS if not column.nullable)
-"""The columns that may not be null in any row."""
+CLIBENCH = Schema(COLUMNS, (("lab_results", LAB_COLUMNS),))
+
+TURN_COLUMNS = (
+    Column("role", _TEXT, "who speaks: `patient` (or who speaks for them) or `doctor`"),
+    Column("content", _TEXT, "what is said"),
+)
+_WHO = (
+    Column("id", _TEXT, "the case; unique in its file"),
+    Column("age", _NUMBER, "age at the visit; days and months as fractions", "years", nullable=True),
+    Column("sex", _TEXT, "`female`, `male`, or null where unknown", nullable=True),
+)
+_DEPARTMENTS = (
+    Column("department", _TEXT, "the gold: one of `candidates`"),
+    Column("candidates", List(_TEXT), "the departments to choose from, the same in all rows of a hospital"),
+)
+IOR_STATIC = Schema(
+    (
+        *_WHO,
+        Column("dialogue", list_of(TURN_COLUMNS), "the finished dialogue; the last doctor turn names the department"),
+        *_DEPARTMENTS,
+    ),
+    (("dialogue", TURN_COLUMNS),),
+)
+IOR_DYNAMIC = Schema(
+    (
+        *_WHO,
+        Column("chief_complaint", _TEXT, "主诉"),
+        Column("history_of_present_illness", _TEXT, "现病史"),
+        Column("past_medical_history", _TEXT, "既往史; empty where the record has none"),
+        Column("personal_history", _TEXT, "个人史; empty where the record has none"),
+        Column("family_history", _TEXT, "家族史; empty where the record has none"),
+        *_DEPARTMENTS,
+    )
+)
+
+SCHEMAS = {
+    "clibench": {"diagnosis": CLIBENCH},
+    "ior-bench": {"static": IOR_STATIC, "dynamic_h1": IOR_DYNAMIC, "dynamic_h2": IOR_DYNAMIC},
+}
+"""By dataset and config."""
 
 
-def clibench_features() -> Features:
-    """The features of every `clibench` config.
+def schema_of(dataset: str, config: str) -> Schema:
+    """The schema of a config.
 
-    >>> clibench_features()["codes"]
-    List(Value('string'))
+    Raises:
+        UnknownNameError: there is no such config.
     """
-    return Features({column.name: column.type for column in COLUMNS})
-
-
-def columns_table() -> str:
-    """The columns as a Markdown table, as the card shows them."""
-    lines = ["| column | type | meaning | unit | null |", "|---|---|---|---|---|"]
-    lines += [_row(column, column.name) for column in COLUMNS]
-    place = 2 + [column.name for column in COLUMNS].index("lab_results") + 1
-    lines[place:place] = [_row(column, f"lab_results[].{column.name}") for column in LAB_COLUMNS]
-    return "\n".join(lines)
-
-
-def _row(column: Column, name: str) -> str:
-    null = "yes" if column.nullable else ""
-    return f"| `{name}` | {_type_name(column.type)} | {column.meaning} | {column.unit} | {null} |"
-
-
-def _type_name(type_: Any) -> str:
-    if isinstance(type_, List):
-        return "list of struct" if isinstance(type_.feature, dict) else f"list of {type_.feature.dtype}"
-    return str(type_.dtype)
+    if config not in SCHEMAS[dataset]:
+        raise UnknownNameError(f"{dataset} config", config, SCHEMAS[dataset])
+    return SCHEMAS[dataset][config]

@@ -208,7 +208,7 @@ def _installed(rows_cache: Path, scripts_cache: Path) -> list[Path]:
 
 
 def _installed_rows(rows_cache: Path, name: str) -> list[Path]:
-    return [path.parent for path in rows_cache.glob(f"{name}/*/*/*/{MANIFEST}")]
+    return sorted(path.parent for path in rows_cache.glob(f"{name}/*/*/*/{MANIFEST}"))
 
 
 def _answering(folder: Path) -> list[Path]:

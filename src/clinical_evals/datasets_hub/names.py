@@ -21,19 +21,33 @@ from typing import Any
 from clinical_evals.assets import dataset_folder, metric_script
 from clinical_evals.errors import InputError
 
-DATASETS = {"clibench": "clinical_evals.datasets_hub.clibench"}
+DATASETS = {
+    "clibench": "clinical_evals.datasets_hub.clibench",
+    "ior-bench": "clinical_evals.datasets_hub.ior_bench",
+}
 """Our dataset names and the module of each builder."""
-METRICS = ("hier_icd_f1",)
+METRICS = ("department_accuracy", "hier_icd_f1")
 """Our metric names; each is the name of a folder under metrics/."""
 
-_SHAPING_MODULES = ("clibench.py", "features.py", "source.py", "split_files.py", "../markers.py")
+_SHAPING_MODULES = (
+    "built_data.py",
+    "clibench.py",
+    "columns.py",
+    "features.py",
+    "ior_bench.py",
+    "source.py",
+    "split_files.py",
+    "../markers.py",
+    "../ior_bench/*.py",
+)
 _DATA_SUFFIXES = (".json", ".parquet")
 
 
 def code_digest() -> str:
     """SHA-256 of every module that shapes rows: a change in any of them is a new cache key."""
     here = Path(__file__).parent
-    return hashlib.sha256(b"\0".join((here / name).read_bytes() for name in _SHAPING_MODULES)).hexdigest()
+    files = (file for pattern in _SHAPING_MODULES for file in sorted(here.glob(pattern)))
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def register() -> None:

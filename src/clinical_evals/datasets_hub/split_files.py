@@ -12,9 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from datasets import Features
 from datasets.table import table_cast
 
+from clinical_evals.datasets_hub.columns import Schema
 from clinical_evals.datasets_hub.source import SOURCE_KEY
 from clinical_evals.errors import InputError
 
@@ -23,7 +23,7 @@ _SUFFIXES = (".parquet", ".json")
 _BATCH_ROWS = 512
 
 
-def find_split_files(folder: Path, config: str) -> dict[str, Path]:
+def find_split_files(folder: Path, config: str, dataset: str) -> dict[str, Path]:
     """The file of each split of a config.
 
     Raises:
@@ -32,7 +32,7 @@ def find_split_files(folder: Path, config: str) -> dict[str, Path]:
     expected = f"{folder}/{config}/test.parquet (or .json), and train beside it if there is one"
     if not (folder / config).is_dir():
         there = "it is not a folder" if not folder.is_dir() else f"it holds {_listing(folder)}"
-        raise InputError(f"no clibench data for config {config!r} in {folder}: {there}. Expected {expected}.")
+        raise InputError(f"no {dataset} data for config {config!r} in {folder}: {there}. Expected {expected}.")
     files: dict[str, Path] = {}
     for split in SPLITS:
         found = [path for suffix in _SUFFIXES if (path := folder / config / f"{split}{suffix}").is_file()]
@@ -68,17 +68,18 @@ def source_of(path: Path) -> str:
     return bytes(metadata.get(SOURCE_KEY, b"")).decode()
 
 
-def read_tables(path: Path, features: Features, required: Iterable[str]) -> Iterator[pa.Table]:
-    """The rows of one file in batches, cast to the features.
+def read_tables(path: Path, schema: Schema) -> Iterator[pa.Table]:
+    """The rows of one file in batches, cast to the schema.
 
     Raises:
-        InputError: the file cannot be read, a column is missing or of another type, or a `required` column is null in
-            some row (the file, row and column are named).
+        InputError: the file cannot be read, a column is missing or of another type, or a column is null that may not
+            be (the file, row and column are named).
     """
     first = 0
+    features = schema.features
     for raw in _raw_tables(path, features):
         table = _cast(raw, path, features)
-        for column in required:
+        for column in schema.required:
             if table[column].null_count:
                 row = first + table[column].is_null().index(True).as_py()
                 raise InputError(f"{path}, row {row}: column {column!r} is null, expected {features[column]}.")
@@ -86,12 +87,13 @@ def read_tables(path: Path, features: Features, required: Iterable[str]) -> Iter
         yield table
 
 
-def check_columns(path: Path, features: Features) -> None:
-    """Refuse a file whose columns are not those of the features, before anything is read from it.
+def check_columns(path: Path, schema: Schema) -> None:
+    """Refuse a file whose columns are not those of the schema, before anything is read from it.
 
     Raises:
         InputError: names the columns that are missing or unknown.
     """
+    features = schema.features
     if path.suffix == ".json":
         for row, record in enumerate(_read_json(path)["rows"]):
             _compare_record(record, features, f"{path}, row {row}")
@@ -117,10 +119,12 @@ def _compare(names: list[str], features: Mapping[str, Any], where: str) -> None:
     )
     if missing or unknown:
         found = f"missing: {', '.join(missing) or 'none'}; unknown: {', '.join(unknown) or 'none'}"
-        raise InputError(f"{where}: the columns are not those of clibench ({found}). Expected {', '.join(features)}.")
+        raise InputError(
+            f"{where}: the columns are not those of this config ({found}). Expected {', '.join(features)}."
+        )
 
 
-def _raw_tables(path: Path, features: Features) -> Iterator[pa.Table]:
+def _raw_tables(path: Path, features: Any) -> Iterator[pa.Table]:
     if path.suffix == ".json":
         try:
             yield pa.Table.from_pylist(_read_json(path)["rows"], schema=features.arrow_schema)
@@ -131,11 +135,11 @@ def _raw_tables(path: Path, features: Features) -> Iterator[pa.Table]:
         yield pa.Table.from_batches([batch])
 
 
-def _cast(table: pa.Table, path: Path, features: Features) -> pa.Table:
+def _cast(table: pa.Table, path: Path, features: Any) -> pa.Table:
     try:
         return table_cast(table.select(list(features)), features.arrow_schema)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: the columns have other types than those of clibench. {error}") from error
+        raise InputError(f"{path}: the columns have other types than those of this config. {error}") from error
 
 
 def _read_json(path: Path) -> Mapping[str, Any]:
@@ -144,7 +148,7 @@ def _read_json(path: Path) -> Mapping[str, Any]:
     except (OSError, ValueError) as error:
         raise InputError(f"{path} is not readable JSON: {error}") from error
     if not isinstance(content, dict) or not isinstance(content.get("rows"), list):
-        raise InputError(f'{path}: expected one JSON object with "rows", a list of admissions.')
+        raise InputError(f'{path}: expected one JSON object with "rows", a list of objects.')
     return content
 
 

@@ -1,4 +1,4 @@
-"""The user's word that a transfer is covered by their MIMIC data use agreement, and the ledger that keeps it."""
+"""The user's word that a transfer of MIMIC's or other patients' data is allowed, and the ledger that keeps it."""
 
 import datetime
 import json

@@ -1,4 +1,4 @@
-"""What speaks for MIMIC in one thing that is to be sent: marks, named ids, columns of ids, notes.
+"""What speaks for patients in one thing that is to be sent: marks, and MIMIC's named ids, columns of ids and notes.
 
 The readers of formats (`columnar`, `texts`, `arrays`, `containers`) hand over what they read, as text or as whole
 numbers under a column's name; this module keeps count and concludes. It keeps no text, and at most 4,096 numbers a
@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from clinical_evals.hub.identifiers import ENOUGH, IdColumn, Integers, find_numbers
 from clinical_evals.hub.notes import find_note
-from clinical_evals.markers import MIMIC_MARKER, SYNTHETIC_MARKER
+from clinical_evals.markers import MIMIC_MARKER, PATIENT_MARKER, SYNTHETIC_MARKER
 
+PATIENT_RULE = "patient marker"
+"""The rule of what carries only `PATIENT_MARKER`: a user's own patient data; all others but unreadable mean MIMIC."""
 NEXT_TO = 32
 """Bytes between the beginnings of two numbers that stand side by side."""
 MOST_COLUMNS = 1_000
@@ -37,13 +39,13 @@ class Finding(NamedTuple):
     """One reason to hold something back."""
 
     rule: str
-    """marker, column name, id column, id pairs, note id, note or unreadable."""
+    """marker, patient marker, column name, id column, id pairs, note id, note or unreadable."""
     text: str
     """What was found, in words and counts: never an id, never a word of a note."""
 
 
 class Evidence:
-    """Collects what speaks for MIMIC; see `findings`."""
+    """Collects what speaks for MIMIC or for other patients; see `findings`."""
 
     def __init__(self) -> None:
         self.synthetic = False
@@ -94,6 +96,8 @@ class Evidence:
         lower = block.lower()
         if MIMIC_MARKER.encode() in lower:
             self._note("marker", f"the marker {MIMIC_MARKER!r}")
+        if PATIENT_MARKER.encode() in lower:
+            self._note(PATIENT_RULE, f"the marker {PATIENT_MARKER!r}")
         self.synthetic = self.synthetic or SYNTHETIC_MARKER.encode() in lower
 
     def add_values(self, values: Integers, column: str) -> None:
@@ -132,7 +136,7 @@ class Evidence:
             self._column(name).add_column(column)
 
     def findings(self) -> list[Finding]:
-        """All reasons to hold back what was read; empty: it looks like nothing of MIMIC."""
+        """All reasons to hold back what was read; empty: it looks like nothing of MIMIC's or of patients."""
         columns = list(self._id_columns())
         told = {finding.rule for finding in columns}  # in more detail
         return [finding for rule, finding in self._certain.items() if rule not in told] + columns

@@ -2,9 +2,10 @@
 
 MIMIC-derived is what carries the mark of `clinical_evals.markers`, and what looks it, whatever its name or format: ids
 in MIMIC-IV's ranges (`identifiers`), notes with de-identification blanks (`notes`). Scores, salted hashes of ids (16
-hexadecimal digits or more), code tables and invented rows do not look so. How it is read: `inspection`.
+hexadecimal digits or more), code tables and invented rows do not look so. Patient data of the user's own, such as a
+hospital's table that `clinical-evals build` read, is known by its mark alone. How it is read: `inspection`.
 
-| target | MIMIC-derived | cannot be read | anything else |
+| target | MIMIC-derived, patient data | cannot be read | anything else |
 |---|---|---|---|
 | public repository | refused, with or without consent | refused | may leave |
 | private repository, remote endpoint | needs consent, which is written to the ledger | refused | may leave |
@@ -18,11 +19,24 @@ from typing import NamedTuple
 
 from clinical_evals.errors import GuardError
 from clinical_evals.hub.consent import OPTION, Consent, append_to_ledger, parse_consent
+from clinical_evals.hub.evidence import PATIENT_RULE
 from clinical_evals.hub.inspection import Found, Inspection, Rows, inspect_paths, inspect_rows
 from clinical_evals.hub.target import Target
 from clinical_evals.version import __version__
 
 MOST_SHOWN = 5
+_PUBLIC_WAY_OUT = {
+    True: (
+        "Nothing MIMIC-derived goes to a public place, consent or not. Publish scores, salted hashes of the ids "
+        f"and the build command instead; or push to a private repository, with {OPTION} where your data use "
+        "agreement covers it. Ids that are not MIMIC's: give them a prefix with digits or another length."
+    ),
+    False: (
+        "No patient data goes to a public place, consent or not. Publish scores and the build command instead; or "
+        f"push to a private repository, with {OPTION} where whoever answers for the data allows it."
+    ),
+}
+"""By whether it is MIMIC's."""
 
 
 class Clearance(NamedTuple):
@@ -32,7 +46,7 @@ class Clearance(NamedTuple):
     files: tuple[Path, ...]
     """The files that were looked at; nothing else of the folder may be sent. Empty for rows and local endpoints."""
     found: tuple[Found, ...] = ()
-    """What makes it MIMIC-derived; not empty only where consent was given."""
+    """What makes it MIMIC-derived or patient data; not empty only where consent was given."""
     synthetic: bool = False
     """Whether something in it says that it is synthetic."""
     statement: str = ""
@@ -45,7 +59,8 @@ def check_may_leave(what: Path | Sequence[Path] | Rows, target: Target, consent:
     Args:
         what: a file, a folder, several of them, or rows or prompts (`Rows`).
         target: where it would go.
-        consent: "NAME, DATE" where the user says that their data use agreement covers the transfer.
+        consent: "NAME, DATE" where the user says that their data use agreement, or whoever answers for the patients'
+            data, allows the transfer.
 
     Raises:
         GuardError: it may not leave. The message names each file or row, the rule and counts, and the way out; it
@@ -61,7 +76,10 @@ def check_may_leave(what: Path | Sequence[Path] | Rows, target: Target, consent:
     unreadable = any(found.finding.rule == "unreadable" for found in seen.found)
     if target.kind == "hub-public" or given is None or unreadable:
         raise GuardError(_refusal(seen.found, target, given))
-    statement = f"MIMIC-derived; sent to {target} under the data use agreement of: {given}"
+    if _is_mimic(seen.found):
+        statement = f"MIMIC-derived; sent to {target} under the data use agreement of: {given}"
+    else:
+        statement = f"patient data; sent to {target} with the consent of: {given}"
     append_to_ledger(_ledger_entry(seen, target, given))
     return Clearance(target, seen.files, seen.found, seen.synthetic, statement)
 
@@ -78,7 +96,7 @@ def _refusal(found: Sequence[Found], target: Target, consent: Consent | None) ->
     lines += [f"  and {len(found) - MOST_SHOWN} more"] if len(found) > MOST_SHOWN else []
     rules = {each.finding.rule for each in found}
     if rules != {"unreadable"}:
-        lines.append(_way_out(target, consent))
+        lines.append(_way_out(target, consent, _is_mimic(found)))
     if "unreadable" in rules:
         lines.append(
             "What the guard cannot read, it holds back, with or without consent: leave the file out, or save it as "
@@ -87,18 +105,20 @@ def _refusal(found: Sequence[Found], target: Target, consent: Consent | None) ->
     return "\n".join(lines)
 
 
-def _way_out(target: Target, consent: Consent | None) -> str:
+def _is_mimic(found: Sequence[Found]) -> bool:
+    """Whether anything but the mark of other patients' data was found."""
+    return not {each.finding.rule for each in found} <= {PATIENT_RULE, "unreadable"}
+
+
+def _way_out(target: Target, consent: Consent | None, is_mimic: bool) -> str:
     if target.kind == "hub-public":
-        return (
-            "Nothing MIMIC-derived goes to a public place, consent or not. Publish scores, salted hashes of the ids "
-            f"and the build command instead; or push to a private repository, with {OPTION} where your data use "
-            "agreement covers it. "
-            "Ids that are not MIMIC's: give them a prefix with digits or another length."
-        )
+        return _PUBLIC_WAY_OUT[is_mimic]
     if consent is not None:
         return "The consent given covers the rest."
     ways = [
-        f"MIMIC-derived content leaves only with {OPTION}, for transfers that your data use agreement covers.",
+        f"MIMIC-derived content leaves only with {OPTION}, for transfers that your data use agreement covers."
+        if is_mimic
+        else f"Patient data leaves only with {OPTION}, for transfers that whoever answers for the data allows."
     ]
     if target.kind == "endpoint":
         ways.append("Without: a model on this machine (http://localhost:...).")

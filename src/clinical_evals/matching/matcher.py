@@ -5,7 +5,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from clinical_evals.matching.encoder import Encoder, default_encoder
+import numpy as np
+
+from clinical_evals.matching.encoder import Encoder, default_encoder, fastest_precision
 from clinical_evals.matching.index import TitleIndex, open_titles
 from clinical_evals.matching.titles import Titles, fold, titles_of
 from clinical_evals.ontology import CodeSystem
@@ -41,8 +43,15 @@ class Match(NamedTuple):
 
 def most_similar(texts: list[str], index: TitleIndex, encoder: Encoder, threshold: float) -> list[Match | None]:
     """The most similar title of each text; None where its cosine similarity is below the threshold."""
-    vectors = encoder.encode(texts, "Embedding the answers' phrases")
-    positions, similarities = index.search(vectors, threshold)
+    precision = fastest_precision()
+    vectors = encoder.encode(texts, "Embedding the answers' phrases", precision)
+    if precision == "float32":
+        positions, similarities = index.search(vectors, threshold)
+    else:
+        positions, similarities, stands = index.search_coarse(vectors, threshold)
+        if doubtful := np.flatnonzero(~stands).tolist():
+            exact = encoder.encode([texts[row] for row in doubtful], "Embedding close calls exactly")
+            positions[doubtful], similarities[doubtful] = index.search(exact, threshold)
     return [
         Match(index.codes[position], "embedding", similarity) if similarity >= threshold else None
         for position, similarity in zip(positions.tolist(), similarities.tolist(), strict=True)

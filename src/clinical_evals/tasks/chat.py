@@ -76,5 +76,20 @@ class ChatPrompt:
         )
 
 
+def chat_prompt(tokenizer: Any, config: Any) -> ChatPrompt:
+    """The prompts of a model as its configuration (of lighteval) wants them.
+
+    Args:
+        tokenizer: of the model.
+        config: says whether there is a chat template (`override_chat_template`; None: if the tokenizer has one), and,
+            if it was given, `add_special_tokens`.
+    """
+    from lighteval.models.utils import uses_chat_template
+
+    given = config.add_special_tokens if "add_special_tokens" in config.model_fields_set else None
+    use = uses_chat_template(tokenizer=tokenizer, override_chat_template=config.override_chat_template)
+    return ChatPrompt(tokenizer, use, given)
+
+
 def _with_fixed_date(template: str) -> str:
     return _FIXED_NOW + template if "strftime_now" in template else template

@@ -8,28 +8,29 @@ second has only lighteval's means: it gives a task neither tokenizer nor context
 estimate to CLINICAL_EVALS_CONTEXT tokens (2,048 if that is not set), with one warning.
 """
 
-import logging
-import os
-from functools import cache
 from typing import Any
 
 from lighteval.tasks.lighteval_task import LightevalTaskConfig
 from lighteval.tasks.requests import Doc
 
-from clinical_evals.clibench.prompts import PROMPT_VERSION, SYSTEM, user_text
-from clinical_evals.clibench.segments import Row, Segments, hash_row, render_segments
-from clinical_evals.clibench.truncation import RESERVED_OUTPUT, Room, fit_prompt
-from clinical_evals.errors import InputError
+from clinical_evals.clibench.prompts import PROMPT_VERSION, RESERVED_OUTPUT, SYSTEM, user_text
+from clinical_evals.clibench.segments import LONG, Row, Segments, render_segments
 from clinical_evals.ontology import get_system
+from clinical_evals.tasks.benchmark import Asked, Plan, PromptOptions
+from clinical_evals.tasks.chat import ChatPrompt
 from clinical_evals.tasks.metrics import hierarchical_scores
+from clinical_evals.tasks.names import Task, find_task
+from clinical_evals.tasks.plain_context import EstimatedTokens, assumed_context
+from clinical_evals.tasks.prediction_log import hash_row
+from clinical_evals.truncation import Room, fit_prompt
 
-CONTEXT_VARIABLE = "CLINICAL_EVALS_CONTEXT"
-ASSUMED_CONTEXT = 2048
-"""Tokens, when nobody says: the context of the smallest models in use (and lighteval's own guess)."""
-BYTES_PER_TOKEN = 2.5
-"""Fewer than any tokenizer measured makes of these prompts (SmolLM2, digits apart: 2.9 or more a token)."""
-TEMPLATE_TOKENS = 48
-"""What a chat template may add."""
+LOGGED = ("subject_id",)
+"""What of a document's `specific` its log line repeats."""
+
+
+def plan(task: Task, options: PromptOptions) -> Plan:
+    """How a task is asked in one run."""
+    return Plan(record_to_doc, RESERVED_OUTPUT, max(options.samples, 1))
 
 
 def record_to_doc(row: Row, task_name: str) -> Doc:
@@ -54,6 +55,26 @@ def record_to_doc(row: Row, task_name: str) -> Doc:
     )
 
 
+def ask(doc: Doc, chat: ChatPrompt, room: Room, where: str) -> list[Asked]:
+    """The one prompt of a document, cut to a model."""
+    specific: dict[str, Any] = doc.specific or {}
+    segments = Segments(**specific.pop("segments"))
+    config = specific["config"]
+    return [
+        Asked(fit_prompt(segments, LONG, lambda cut: chat.render(SYSTEM, user_text(config, cut)), chat, room, where))
+    ]
+
+
+def check_gold(doc: Doc) -> None:
+    """The gold codes are of the release: one that is not would end the run only when all answers are there.
+
+    Raises:
+        InputError: one is not; the row is named.
+    """
+    system = get_system(find_task(doc.task_name).system)
+    system.require(doc.get_golds(), f"row {doc.id} of {doc.task_name.split('|')[0]}, column codes")
+
+
 def record_to_cut_doc(row: Row, task_name: str) -> Doc:
     """The same for lighteval's own command line: cut by an estimate, since no tokenizer is at hand."""
     doc = record_to_doc(row, task_name)
@@ -61,6 +82,7 @@ def record_to_cut_doc(row: Row, task_name: str) -> Doc:
     where = f"row {row.get('__index', '?')} of {task_name}"
     fitted = fit_prompt(
         Segments(**specific.pop("segments")),
+        LONG,
         lambda segments: f"{SYSTEM}\n\n{user_text(specific['config'], segments)}",
         EstimatedTokens(),
         Room(assumed_context(), RESERVED_OUTPUT),
@@ -69,42 +91,6 @@ def record_to_cut_doc(row: Row, task_name: str) -> Doc:
     doc.query = fitted.text
     specific |= {"kept_prompt": fitted.kept_prompt, "kept_long": fitted.kept_long}
     return doc
-
-
-class EstimatedTokens:
-    """Counts tokens by bytes, rather too many than too few."""
-
-    def count(self, prompt: str) -> int:
-        """The estimate for a whole prompt."""
-        return int(len(prompt.encode()) / BYTES_PER_TOKEN) + 1 + TEMPLATE_TOKENS
-
-    def token_ends(self, text: str) -> list[int]:
-        """Every character counts as one: the common ratio is one of characters."""
-        return list(range(1, len(text) + 1))
-
-
-@cache
-def assumed_context() -> int:
-    """The context in tokens for lighteval's own command line, from CLINICAL_EVALS_CONTEXT or assumed; warns once.
-
-    Raises:
-        InputError: the variable is no positive whole number.
-    """
-    given = os.environ.get(CONTEXT_VARIABLE)
-    if given is not None and not (given.isdecimal() and int(given) > 0):
-        raise InputError(
-            f"{CONTEXT_VARIABLE}={given!r}: expected the model's context in tokens, e.g. {CONTEXT_VARIABLE}=8192."
-        )
-    context = int(given) if given else ASSUMED_CONTEXT
-    source = f"from {CONTEXT_VARIABLE}" if given else f"assumed; {CONTEXT_VARIABLE}=8192 sets it"
-    logging.getLogger(__name__).warning(
-        "lighteval's own command line gives a task no tokenizer: prompts are cut by an estimate to a context of "
-        f"{context} tokens "
-        f"({source}). It also keeps no log of ours, does not resume, and its cache may return old answers. For all "
-        "of that: "
-        'clinical-evals eval accelerate MODEL_ARGS --tasks "clibench|diagnosis"'
-    )
-    return context
 
 
 TASKS_TABLE = [
@@ -122,6 +108,3 @@ TASKS_TABLE = [
     )
 ]
 """What `--custom-tasks` reads."""
-
-WHOLE_PROMPTS = {"clibench:diagnosis": record_to_doc}
-"""For the launcher: the prompt function of each task that leaves the cutting to the model's own tokenizer."""

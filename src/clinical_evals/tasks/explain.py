@@ -11,12 +11,13 @@ from clinical_evals.matching.scorer import Scored
 from clinical_evals.ontology import CodeSystem, get_system
 from clinical_evals.scoring.rows import row_scores
 from clinical_evals.tasks.answered_rows import AnsweredRow, protocols_of, score_rows
+from clinical_evals.tasks.code_tables import OWN_TITLES
+from clinical_evals.tasks.explain_referral import explain_referral
+from clinical_evals.tasks.explain_text import format_prompt, format_raw, printable
+from clinical_evals.tasks.logged_rows import read_rows
+from clinical_evals.tasks.names import Task
 from clinical_evals.tasks.prediction_log import Line
-from clinical_evals.tasks.rescore import read_rows
-from clinical_evals.tasks.tables import OWN_TITLES
-
-TAIL = 300
-"""Characters of the prompt's end that are shown."""
+from clinical_evals.tasks.scoring_runs import check_scoring
 
 
 def explain(log: Path, row: int, protocol: str = "standard", dictionary: Path | None = None) -> str:
@@ -38,19 +39,27 @@ def explain(log: Path, row: int, protocol: str = "standard", dictionary: Path | 
         known = ", ".join(str(line["row"]) for line in rows.lines[:20])
         more = f" and {len(rows.lines) - 20} more" if len(rows.lines) > 20 else ""
         raise InputError(f"--row {row}: {log} has the rows {known}{more}.")
-    answered = AnsweredRow(row, line["answers"][0], tuple(line["gold"]))
-    scored = score_rows((answered,), rows.task.system, protocol, dictionary)
-    system = get_system(rows.task.system)
-    line = line | {"gold": system.require(line["gold"], f"row {row}")}
+    check_scoring([rows.task], (protocol,), dictionary)
+    title = f"# {rows.task.name}, row {row}, {protocol} protocol"
+    if not rows.task.system:
+        of_row = [line for line in rows.lines if line["row"] == row]
+        return "\n\n".join([title, *explain_referral(rows.task, of_row, protocol)])
+    return "\n\n".join([title, *_explain_codes(rows.task, line, protocol, dictionary)])
+
+
+def _explain_codes(task: Task, line: Line, protocol: str, dictionary: Path | None) -> list[str]:
+    answered = AnsweredRow(line["row"], line["answers"][0], tuple(line["gold"]))
+    scored = score_rows((answered,), task.system, protocol, dictionary)
+    system = get_system(task.system)
+    line = line | {"gold": system.require(line["gold"], f"row {line['row']}")}
     parts = [
-        f"# {rows.task.name}, row {row}, {protocol} protocol",
-        _format_prompt(line),
-        *(_format_raw(number, line) for number in range(len(line["answers"]))),
+        format_prompt(line),
+        *(format_raw(number, line, number == 0) for number in range(len(line["answers"]))),
         f"[items]\n{format_answer(line, scored.answers[0], system, protocol)}",
         f"[gold]\n{format_gold(line['gold'], scored.answers[0].codes, system)}",
         f"[scores]\n{_format_scores(scored)}",
     ]
-    return "\n\n".join([*parts, OWN_TITLES] if scored.diagnostics.get("own_titles") else parts)
+    return [*parts, OWN_TITLES] if scored.diagnostics.get("own_titles") else parts
 
 
 def format_answer(line: Line, answer: ResolvedAnswer, system: CodeSystem, protocol: str = "standard") -> str:
@@ -88,37 +97,10 @@ def format_gold(gold: Sequence[str], predicted: Sequence[str], system: CodeSyste
     return "\n".join(shown)
 
 
-def printable(text: str) -> str:
-    """A text without what a terminal would obey: control characters are shown as their escapes."""
-    return "".join(char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)
-
-
 _BECOMES = {
     "standard": "it counts as an empty prediction",
     "official": "the row is left out",
 }
-
-
-def _format_prompt(line: Line) -> str:
-    prompt = printable(line["prompt"])
-    cut = (
-        f"cut from {line['whole_tokens']:,} tokens: kept {100 * line['kept_prompt']:.1f} % of it, "
-        f"{100 * line['kept_long']:.1f} % of the long segments"
-        if line["kept_prompt"] < 1
-        else "whole, nothing was cut"
-    )
-    head = f"[prompt: {line['input_tokens']:,} tokens, {len(line['prompt']):,} characters; {cut}; its end:]"
-    return f"{head}\n{'…' if len(prompt) > TAIL else ''}{prompt[-TAIL:].rstrip()}"
-
-
-def _format_raw(number: int, line: Line) -> str:
-    how = "its own end" if line["finish"][number] == "stop" else "its token limit: it was cut"
-    which = ""
-    if len(line["answers"]) > 1:
-        which = f" {number + 1} of {len(line['answers'])}, {'scored' if number == 0 else 'not scored'}"
-    return f"[answer{which}: {line['output_tokens'][number]:,} tokens, up to {how}]\n" + (
-        printable(line["answers"][number]) or "(no text)"
-    )
 
 
 def _format_scores(scored: Scored) -> str:

@@ -1,18 +1,18 @@
-"""lighteval's transformers model, driven batch by batch and freed of what would change answers without a word."""
+"""What generates answers, as far as the launcher and the logged model need to know it.
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+One implementation a backend: `transformers_generator` (`eval accelerate`) and `vllm_generator` (`eval vllm`).
+"""
 
-from lighteval.models.transformers.transformers_model import TransformersModel
-from lighteval.tasks.requests import Doc
-from transformers.generation.streamers import BaseStreamer
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from clinical_evals.errors import RunError
-from clinical_evals.tasks.prediction_log import hash_text
 from clinical_evals.tasks.progress import Progress
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from lighteval.models.abstract_model import ModelConfig
+    from lighteval.tasks.requests import Doc
+
+    from clinical_evals.tasks.chat import ChatPrompt
 
 
 class Output(NamedTuple):
@@ -25,110 +25,54 @@ class Output(NamedTuple):
     """"stop": the model ended its answer; "length": it was cut at the tokens reserved for it."""
 
 
-class QuietModel(TransformersModel):  # type: ignore[misc]  # lighteval is not typed
-    """Without lighteval's bars, which restart with every batch."""
+class Generator(Protocol):
+    """A loaded model that answers final prompts batch by batch."""
 
-    disable_tqdm = True
+    @property
+    def config(self) -> "ModelConfig":
+        """lighteval's configuration of the model, for its own result files."""
 
+    @property
+    def chat(self) -> "ChatPrompt":
+        """Writes and counts prompts for it, with its own template and tokenizer."""
 
-class VerbatimPrompts:
-    """Stands in for lighteval's prompt manager: the document's query is the final prompt already."""
+    @property
+    def max_length(self) -> int:
+        """How many tokens the model can read and write together."""
 
-    def prepare_prompt(self, doc: Doc) -> str:
-        """The prompt of a document."""
-        return str(doc.query)
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What of the backend decides the answers and so belongs to the run: the data type of the weights, …"""
 
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """Libraries of this backend alone, for the header of the log."""
 
-class TokenTicker(BaseStreamer):  # type: ignore[misc]  # transformers is not typed here
-    """Tells the progress bar of each generated token of a batch."""
+    @property
+    def rows_at_once(self) -> int:
+        """How many documents are generated, and then logged, together."""
 
-    def __init__(self, progress: Progress) -> None:
-        self.progress = progress
-        self._prompt_seen = False
-
-    def put(self, value: "Tensor") -> None:
-        """One step of the batch; the first value is the prompt."""
-        if self._prompt_seen:
-            self.progress.advance_token()
-        self._prompt_seen = True
-
-    def end(self) -> None:
-        """The batch is complete."""
-
-
-class Generator:
-    """Generates the answers of one batch.
-
-    Args:
-        model: lighteval's model.
-        add_special_tokens: whether tokenising a final prompt adds special tokens (`ChatPrompt.add_special_tokens`).
-        seed: decides sampled answers (temperature above 0) together with the prompts of the batch.
-    """
-
-    def __init__(self, model: TransformersModel, add_special_tokens: bool, seed: int = 0) -> None:
-        self.model, self.seed = model, seed
-        model.prompt_manager = VerbatimPrompts()
-        model._cache = None  # with one, lighteval looks there first
-        model._add_special_tokens = add_special_tokens
-        settings: dict[str, Any] = model.generation_config_dict
-        # lighteval asks for the scores and drops them: vocabulary x tokens x rows of memory.
-        settings["output_scores"] = False
-        # Despite its name only what lighteval cuts prompts to. Without it that is the tokens of the prompt with most
-        # characters plus the answer's, and a prompt of the batch with more tokens than that loses its beginning.
-        settings["max_new_tokens"] = model.max_length
-        if settings["temperature"] > 0:
-            settings["do_sample"] = True  # without it transformers ignores the temperature
-        if "stop_strings" in settings:
-            settings["tokenizer"] = model.tokenizer  # without it transformers raises
-        self.rows_at_once: int = model.config.batch_size * model.accelerator.num_processes
-        self.is_main: bool = model.accelerator.is_main_process
-        self._ends = _end_tokens(model)
+    @property
+    def is_main(self) -> bool:
+        """False in the other processes of a data-parallel run, which neither write nor print."""
 
     def wait_for_everyone(self) -> None:
         """Let the processes of a data-parallel run meet."""
-        self.model.accelerator.wait_for_everyone()
 
-    def generate(self, docs: Sequence[Doc], progress: Progress) -> list[list[Output]]:
-        """For each document its answers (`num_samples` of them).
+    def generate(
+        self, docs: "Sequence[Doc]", progress: Progress, temperature: float | None = None
+    ) -> list[list[Output]]:
+        """For each document its answers.
+
+        Args:
+            docs: `query` is the final prompt, `generation_size` the most tokens of an answer, `num_samples` the
+                number of answers.
+            progress: is told of the tokens, if the backend knows of them.
+            temperature: above 0, to sample at; None: as the model's configuration says.
 
         Raises:
-            RunError: lighteval did not send a prompt as it is, or returned the answers in another order.
+            RunError: a prompt was not sent as it is, or answers came back in another order.
         """
-        from transformers import set_seed
 
-        model = self.model
-        if model.generation_config_dict["temperature"] > 0:
-            # From the prompts, so that a resumed run draws what an uninterrupted one would have drawn.
-            set_seed(int(hash_text("\n".join([str(self.seed), *(doc.query for doc in docs)]))[:8], 16))
-        model.generation_config_dict["streamer"] = TokenTicker(progress)
-        try:
-            responses = model.greedy_until(list(docs))
-        finally:
-            del model.generation_config_dict["streamer"]
-        for doc, response in zip(docs, responses, strict=True):
-            self._check_sent(doc, response.input_tokens)
-        return [[self._output(tokens) for tokens in response.output_tokens] for response in responses]
-
-    def _check_sent(self, doc: Doc, sent: Sequence[int]) -> None:
-        # Padded on the left. lighteval cuts a prompt that is too long for it without a word.
-        tokens = self.model.tokenizer(doc.query, add_special_tokens=self.model.add_special_tokens)["input_ids"]
-        if list(sent)[-len(tokens) :] != list(tokens):
-            raise RunError(
-                f"row {doc.id} of {doc.task_name}: lighteval did not send the prompt of {len(tokens)} tokens as it "
-                "is. Use the versions of constraints.txt; if it is still so, please report it."
-            )
-
-    def _output(self, generated: Sequence[int]) -> Output:
-        tokens = [int(token) for token in generated]
-        end = next((place for place, token in enumerate(tokens) if token in self._ends), None)
-        kept = tokens[:end]
-        text = str(self.model.tokenizer.decode(kept, skip_special_tokens=True))
-        return Output(text, kept, "length" if end is None else "stop")
-
-
-def _end_tokens(model: TransformersModel) -> frozenset[int]:
-    """Every token that ends an answer. lighteval stops at the tokenizer's only; some models end their turn with "
-    "another."""
-    configured = model.model.generation_config.eos_token_id
-    several = configured if isinstance(configured, list) else [configured]
-    return frozenset(token for token in (*several, model.tokenizer.eos_token_id) if token is not None)
+    def cleanup(self) -> None:
+        """Free the model's memory; nothing can be generated afterwards."""

@@ -1,4 +1,4 @@
-"""`clinical-evals eval accelerate`: lighteval's pipeline over our tasks, with our truncation, log and intervals.
+"""`clinical-evals eval BACKEND`: lighteval's pipeline over our tasks, with our truncation, log and intervals.
 
 What an output folder holds afterwards:
 
@@ -7,7 +7,8 @@ What an output folder holds afterwards:
     TASK/MODEL-RUN/scored.jsonl, summary.json what each answer became, and the scores (see `results`); those of the
                                               official protocol are in scored.official.jsonl, summary.official.json
 
-RUN is a hash of everything that decides the answers: another model, prompt version or setting is another folder.
+RUN is a hash of everything that decides the answers: another model, prompt version or setting is another folder, and
+so is another backend.
 """
 
 import importlib.metadata
@@ -16,24 +17,26 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clinical_evals.clibench.prompts import PROMPT_VERSION
-from clinical_evals.clibench.truncation import Room
 from clinical_evals.errors import ClinicalEvalsError, InputError
-from clinical_evals.markers import MIMIC_MARKER, SYNTHETIC_MARKER
-from clinical_evals.tasks.answered_rows import find_scorer, protocols_of
+from clinical_evals.ontology import get_system
+from clinical_evals.tasks.answered_rows import protocols_of
+from clinical_evals.tasks.backends import BACKENDS
+from clinical_evals.tasks.benchmark import Plan, PromptOptions, benchmark_of
 from clinical_evals.tasks.model_args import ModelRequest, build_config, parse_model_args
 from clinical_evals.tasks.model_files import identify_model
-from clinical_evals.tasks.names import Task, parse_tasks
-from clinical_evals.tasks.options import Options, check_numbers, check_samples, check_writable, find_room
+from clinical_evals.tasks.names import PROTOCOL_VERSION, Task, parse_tasks
+from clinical_evals.tasks.options import Options, check_fit, check_numbers, check_samples, check_writable, find_room
 from clinical_evals.tasks.prediction_log import hash_json
-from clinical_evals.tasks.results import Result, score_run
+from clinical_evals.tasks.results import Result
+from clinical_evals.tasks.robustness import find_robustness, write_robustness
+from clinical_evals.tasks.scoring_runs import check_scoring, score_run
+from clinical_evals.truncation import Room
 from clinical_evals.version import __version__
 
 if TYPE_CHECKING:
-    from lighteval.models.transformers.transformers_model import TransformersModelConfig
+    from lighteval.models.abstract_model import ModelConfig
 
-    from clinical_evals.tasks.chat import ChatPrompt
-    from clinical_evals.tasks.generation import Generator, QuietModel
+    from clinical_evals.tasks.generation import Generator
     from clinical_evals.tasks.logged_model import LoggedModel, Run
 
 _LIBRARIES = ("lighteval", "transformers", "torch", "datasets")
@@ -51,38 +54,75 @@ def evaluate(options: Options) -> list[Result]:
     """
     tasks = parse_tasks(options.tasks)
     check_numbers(options)
+    check_fit(options, tasks)
     check_writable(options.output_dir)
-    request = parse_model_args(options.model_args, options.batch_size)
-    check_samples(options, request)
-    protocols = _check_protocols(tasks, options)
+    request = parse_model_args(options.model_args, options.batch_size, options.backend)
+    check_samples(options, request, tasks)
+    protocols = protocols_of(options.protocol, options.dictionary)
+    check_scoring(tasks, protocols, options.dictionary)
+    config = build_config(request)
+    BACKENDS[options.backend].check(config)
     identity = _identify(request)
 
     from clinical_evals.tasks.lighteval_session import lighteval_session
+    from clinical_evals.tasks.logged_model import LoggedModel
 
     with lighteval_session():
-        model = _load_model(build_config(request), options)
-        chat, generator = _wrap(model, options.seed)
-        room = find_room(model, options, request)
-        settings = _settings(model, chat, room, options)
-        runs = {f"{task.name}|0": _run(task, request, identity, settings, options.output_dir) for task in tasks}
-        logged = _run_pipeline(tasks, options, generator, chat, room, runs)
+        plans = _plan(tasks, options, request)
+        consent = _ask_guard(tasks, BACKENDS[options.backend].sends_to(config), options.dua_consent)
+        generator = _load_model(config, options)
+        runs = {
+            f"{task.name}|0": _run(task, plan, generator, identity, options, request) for task, plan in plans.items()
+        }
+        about = {"versions": _versions(tasks, generator), **consent}
+        logged = _run_pipeline(plans, options, LoggedModel(generator, runs, about))
     if not generator.is_main:
         return []
     done = [(task, f"{task.name}|0") for task in tasks]
-    return [
+    results = [
         score_run(task, runs[key].path, logged.resumed[key], logged.lines[key], protocol, options.dictionary)
         for task, key in done
         for protocol in protocols
     ]
+    for protocol in protocols:
+        if robustness := find_robustness(results, protocol):
+            write_robustness(robustness, results, options.output_dir)
+    return results
 
 
-def _check_protocols(tasks: Sequence[Task], options: Options) -> tuple[str, ...]:
-    protocols = protocols_of(options.protocol, options.dictionary)
-    if protocols != ("standard",):  # which has nothing that could be wrong
-        for system in {task.system for task in tasks}:
-            for protocol in protocols:
-                find_scorer(system, protocol, options.dictionary)
-    return protocols
+def _plan(tasks: Sequence[Task], options: Options, request: ModelRequest) -> dict[Task, Plan]:
+    asked = PromptOptions(
+        samples=options.samples or 0,
+        temperature=options.temperature or request.temperature,
+        shots=options.shots,
+        probe_turns=options.probe_turns,
+    )
+    return {task: benchmark_of(task).plan(task, asked) for task in tasks}
+
+
+def _ask_guard(tasks: Sequence[Task], address: str, consent: str | None) -> dict[str, str]:
+    """Whether the rows of the tasks may be sent where the model is; what the log's header says of it.
+
+    Raises:
+        GuardError: they may not.
+        InputError: consent where nothing is sent.
+    """
+    from datasets import load_dataset
+
+    from clinical_evals.hub.guard import check_may_leave
+    from clinical_evals.hub.inspection import Rows
+    from clinical_evals.hub.target import Target
+
+    if not address:
+        if consent is not None:
+            raise InputError("--dua-consent: nothing leaves this machine in this run. Leave it out.")
+        return {}
+    statements = []
+    for dataset, subset in dict.fromkeys((task.dataset, task.subset) for task in tasks):
+        rows = load_dataset(dataset, subset, split="test")
+        asked = Rows(rows, rows.info.description or "", f"{dataset} {subset} row")
+        statements.append(check_may_leave(asked, Target("endpoint", address), consent).statement)
+    return {"consent": "; ".join(dict.fromkeys(filter(None, statements)))} if any(statements) else {}
 
 
 def _identify(request: ModelRequest) -> dict[str, Any]:
@@ -91,94 +131,93 @@ def _identify(request: ModelRequest) -> dict[str, Any]:
     return identity | ({"tokenizer": identify_model(str(tokenizer), request.revision)} if tokenizer else {})
 
 
-def _load_model(config: "TransformersModelConfig", options: Options) -> "QuietModel":
+def _load_model(config: "ModelConfig", options: Options) -> "Generator":
     import datasets
     from transformers.utils import logging as transformers_logging
-
-    from clinical_evals.tasks.generation import QuietModel
 
     transformers_logging.disable_progress_bar()
     datasets.disable_progress_bars()
     try:
-        return QuietModel(config)
+        return BACKENDS[options.backend].load(config, options.seed)
     except ClinicalEvalsError:
         raise
     except Exception as error:  # whatever the files of a model may cause in three libraries
         raise InputError(f"the model {config.model_name} cannot be loaded: {type(error).__name__}: {error}") from error
 
 
-def _wrap(model: "QuietModel", seed: int) -> tuple["ChatPrompt", "Generator"]:
-    from clinical_evals.tasks.chat import ChatPrompt
-    from clinical_evals.tasks.generation import Generator
-
-    given = model.config.add_special_tokens if "add_special_tokens" in model.config.model_fields_set else None
-    chat = ChatPrompt(model.tokenizer, model.use_chat_template, given)
-    return chat, Generator(model, chat.add_special_tokens, seed)
-
-
-def _settings(model: "QuietModel", chat: "ChatPrompt", room: Room, options: Options) -> dict[str, Any]:
+def _settings(generator: "Generator", room: Room, plan: Plan, options: Options) -> dict[str, Any]:
     """What beside model and prompt decides the answers. The batch size is not among them: it decides the speed."""
-    generation = model.config.generation_parameters.model_dump(exclude_none=True)
+    generation = generator.config.generation_parameters.model_dump(exclude_none=True)
+    if plan.temperature is not None:
+        generation["temperature"] = plan.temperature
     return {
         "context": room.context,
         "answer_tokens": room.reserved,
-        "dtype": str(model.model.dtype).removeprefix("torch."),
+        **generator.settings,
         "generation": generation,
         "seed": options.seed if generation.get("temperature") else None,
-        "samples": options.samples,
-        "chat_template": chat.use_chat_template,
-        "special_tokens": chat.add_special_tokens,
+        "samples": plan.samples,
+        "chat_template": generator.chat.use_chat_template,
+        "special_tokens": generator.chat.add_special_tokens,
     }
 
 
 def _run(
-    task: Task, request: ModelRequest, identity: Mapping[str, Any], settings: Mapping[str, Any], output_dir: Path
+    task: Task,
+    plan: Plan,
+    generator: "Generator",
+    identity: Mapping[str, Any],
+    options: Options,
+    request: ModelRequest,
 ) -> "Run":
     from clinical_evals.tasks.logged_model import Run
 
+    room = find_room(generator, options, request, plan.answer_tokens)
     run = {
         "task": task.name,
         "split": "test",
-        "prompt": PROMPT_VERSION,
+        "prompt": benchmark_of(task).PROMPT_VERSION,
         "model": dict(identity),
-        "settings": dict(settings),
+        "settings": _settings(generator, room, plan, options),
+        **plan.about,
     }
     slug = re.sub(r"[^A-Za-z0-9._-]+", "_", Path(request.name).name or "model")
-    return Run(output_dir / task.slug / f"{slug}-{hash_json(run)[:12]}" / "predictions.jsonl", run)
+    path = options.output_dir / task.slug / f"{slug}-{hash_json(run)[:12]}" / "predictions.jsonl"
+    return Run(path, run, room, plan.samples, plan.temperature)
 
 
-def _source(dataset: Any) -> str:
-    """The mark of where a dataset's rows come from: synthetic only where it says so, else treated as MIMIC's."""
-    return SYNTHETIC_MARKER if SYNTHETIC_MARKER in (dataset["test"].info.description or "") else MIMIC_MARKER
+def _versions(tasks: Sequence[Task], generator: "Generator") -> dict[str, str]:
+    """For the header of a log: what its answers were made with, and what they can be scored with."""
+    versions = {"clinical-evals": __version__, "protocol": PROTOCOL_VERSION}
+    versions |= {system: get_system(system).release for system in sorted({task.system for task in tasks} - {""})}
+    versions |= {name: importlib.metadata.version(name) for name in _LIBRARIES}
+    return versions | dict(generator.versions)
 
 
 def _run_pipeline(
-    tasks: Sequence[Task],
+    plans: Mapping[Task, Plan],
     options: Options,
-    generator: "Generator",
-    chat: "ChatPrompt",
-    room: Room,
-    runs: Mapping[str, "Run"],
+    model: "LoggedModel",
 ) -> "LoggedModel":
     from lighteval.logging.evaluation_tracker import EvaluationTracker
     from lighteval.pipeline import ParallelismManager, Pipeline, PipelineParameters
 
+    from clinical_evals.datasets_hub.source import mark_in
     from clinical_evals.tasks.lighteval_session import whole_prompt_tasks
-    from clinical_evals.tasks.logged_model import LoggedModel
 
-    versions = {"clinical-evals": __version__} | {name: importlib.metadata.version(name) for name in _LIBRARIES}
-    model = LoggedModel(generator, chat, room, runs, {"versions": versions}, options.samples)
     pipeline = Pipeline(
-        tasks=",".join(runs),
+        tasks=",".join(model.runs),
         pipeline_parameters=PipelineParameters(
-            launcher_type=ParallelismManager.ACCELERATE,
-            custom_tasks_directory=whole_prompt_tasks(tasks, protocols_of(options.protocol)[0], options.dictionary),
+            launcher_type=ParallelismManager[BACKENDS[options.backend].launcher],
+            custom_tasks_directory=whole_prompt_tasks(plans, protocols_of(options.protocol)[0], options.dictionary),
             max_samples=options.max_samples,
         ),
         evaluation_tracker=EvaluationTracker(output_dir=str(options.output_dir), save_details=True),
         model=model,
     )
-    model.sources = {name: _source(task.dataset) for name, task in pipeline.tasks_dict.items()}
+    model.sources = {
+        name: mark_in(task.dataset["test"].info.description or "") for name, task in pipeline.tasks_dict.items()
+    }
     pipeline.evaluate()
     pipeline.save_and_push_results()
     return model

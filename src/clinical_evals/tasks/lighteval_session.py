@@ -1,14 +1,14 @@
 """What of lighteval 0.13 is replaced while our launcher runs it, each with its reason; restored afterwards."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from clinical_evals.tasks.benchmark import Plan, benchmark_of
 from clinical_evals.tasks.names import Task
 
 
@@ -45,26 +45,29 @@ def lighteval_session() -> Iterator[None]:
 
 
 def whole_prompt_tasks(
-    tasks: Sequence[Task], protocol: str = "standard", dictionary: Path | None = None
+    plans: Mapping[Task, Plan], protocol: str = "standard", dictionary: Path | None = None
 ) -> ModuleType:
     """A module for lighteval's registry: the tasks, with prompts that are cut later, by the model's own tokenizer.
 
     Args:
-        tasks: which.
+        plans: the tasks, and how each is asked.
         protocol: by which lighteval's scores are made.
         dictionary: with "official", MIMIC's dictionary of diagnoses.
     """
-    from clinical_evals.tasks.metrics import hierarchical_scores
-
-    metrics = {task.name: [hierarchical_scores(task.system, protocol, dictionary)] for task in tasks}
     module = ModuleType("clinical_evals_tasks")
-    table = []
-    for source in dict.fromkeys(task.module for task in tasks):
-        of = import_module(source)
-        table += [
-            replace(config, prompt_function=of.WHOLE_PROMPTS[config.name], metrics=metrics[config.name])
-            for config in of.TASKS_TABLE
-            if config.name in metrics
-        ]
-    module.__dict__["TASKS_TABLE"] = table
+    module.__dict__["TASKS_TABLE"] = [
+        replace(config, prompt_function=plan.prompt, metrics=[_metric(task, protocol, dictionary)])
+        for task, plan in plans.items()
+        for config in benchmark_of(task).TASKS_TABLE
+        if config.name == task.name
+    ]
     return module
+
+
+def _metric(task: Task, protocol: str, dictionary: Path | None) -> Any:
+    from clinical_evals.ior_bench.prompts import STRATEGIES
+    from clinical_evals.tasks.metrics import hierarchical_scores, referral_scores
+
+    if task.system:
+        return hierarchical_scores(task.system, protocol, dictionary)
+    return referral_scores(STRATEGIES[task.strategy].votes > 1, protocol)

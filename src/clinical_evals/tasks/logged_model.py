@@ -2,6 +2,7 @@
 "twice."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from time import monotonic
@@ -11,32 +12,37 @@ from lighteval.models.abstract_model import LightevalModel
 from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.requests import Doc
 
-from clinical_evals.clibench.prompts import SYSTEM, user_text
-from clinical_evals.clibench.segments import Segments
-from clinical_evals.clibench.truncation import FittedPrompt, Room, fit_prompt
 from clinical_evals.errors import RunError
-from clinical_evals.ontology import get_system
-from clinical_evals.tasks.chat import ChatPrompt
+from clinical_evals.tasks.benchmark import Asked, benchmark_of
 from clinical_evals.tasks.generation import Generator, Output
 from clinical_evals.tasks.names import find_task
 from clinical_evals.tasks.prediction_log import Line, PredictionLog, hash_text, row_key
 from clinical_evals.tasks.progress import Progress
+from clinical_evals.truncation import FittedPrompt, Room
 
 
 class Run(NamedTuple):
-    """One task on one model: where its log is, and what decides its answers."""
+    """One task on one model: where its log is, what decides its answers, and how they are asked for."""
 
     path: Path
     identity: dict[str, Any]
     """See `PredictionLog`."""
+    room: Room
+    """The model's context, and what of it is kept for the answer."""
+    samples: int = 1
+    """Answers to each prompt; above 1 they must be sampled (a temperature above 0)."""
+    temperature: float | None = None
+    """At which answers are sampled; None: as the model's configuration says."""
 
 
 class Prepared(NamedTuple):
-    """A document with its final prompt."""
+    """A document with one of its final prompts."""
 
     doc: Doc
+    """Its query is this prompt."""
     key: str
     prompt: FittedPrompt
+    logged: Mapping[str, Any]
 
 
 class NoCache:
@@ -54,30 +60,24 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
 
     Args:
         generator: the real model.
-        chat: renders and counts prompts for it.
-        room: its context, and what of it is kept for the answer.
         runs: by full task name.
         about: more for the header of each log, such as versions of libraries.
-        samples: answers to each prompt; above 1 the model must sample them (a temperature above 0).
 
     Attributes:
         sources: by full task name the mark of where its rows come from, for the header; set before it is asked.
-        lines: by full task name the log lines of its documents, sorted by row.
+        lines: by full task name the log lines of its documents, sorted by row; where a document has several prompts,
+            the one that is scored stands last.
         resumed: by full task name how many documents were already answered.
     """
 
     def __init__(
         self,
         generator: Generator,
-        chat: ChatPrompt,
-        room: Room,
         runs: Mapping[str, Run],
         about: Mapping[str, Any],
-        samples: int = 1,
     ) -> None:
-        self.generator, self.chat, self.room, self.runs, self.about = generator, chat, room, runs, about
-        self.samples = samples
-        self.config = generator.model.config
+        self.generator, self.runs, self.about = generator, runs, about
+        self.chat, self.config = generator.chat, generator.config
         self.sources: dict[str, str] = {}
         self.lines: dict[str, list[Line]] = {}
         self.resumed: dict[str, int] = {}
@@ -86,7 +86,7 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
     @property
     def tokenizer(self) -> Any:
         """The real model's."""
-        return self.generator.model.tokenizer
+        return self.chat.tokenizer
 
     @property
     def add_special_tokens(self) -> bool:
@@ -96,20 +96,21 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
     @property
     def max_length(self) -> int:
         """The context in tokens."""
-        return self.room.context
+        return max(run.room.context for run in self.runs.values())
 
     def cleanup(self) -> None:
         """Free the real model's memory."""
-        self.generator.model.cleanup()
+        self.generator.cleanup()
 
     def greedy_until(self, docs: list[Doc]) -> list[ModelResponse]:
         """The answers to all documents: from the log where they are there, else generated and logged batch by "
         "batch."""
-        _check_gold(docs)
+        for doc in docs:
+            benchmark_of(find_task(doc.task_name)).check_gold(doc)
         responses: dict[int, ModelResponse] = {}
         for task, group in groupby(sorted(docs, key=lambda doc: doc.task_name), key=lambda doc: doc.task_name):
-            for prepared, line in self._answer(task, list(group)):
-                responses[id(prepared.doc)] = self._response(prepared, line)
+            for doc, prepared, line in self._answer(task, list(group)):
+                responses[id(doc)] = self._response(prepared, line)
         return [responses[id(doc)] for doc in docs]
 
     def loglikelihood(self, docs: list[Doc]) -> list[ModelResponse]:
@@ -118,37 +119,45 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
 
     loglikelihood_rolling = loglikelihood
 
-    def _answer(self, task: str, docs: list[Doc]) -> list[tuple[Prepared, Line]]:
+    def _answer(self, task: str, docs: list[Doc]) -> list[tuple[Doc, Prepared, Line]]:
+        """Each document with its last prompt and that one's log line."""
         run = self.runs[task]
         prepared = [self._prepare(run, doc) for doc in docs]
         about = {"source": self.sources[task], **self.about}
         log = PredictionLog(run.path, run.identity, about, write=self.generator.is_main)
         self.generator.wait_for_everyone()  # all processes must have read the same log before one writes
         try:
-            self.resumed[task] = sum(one.key in log.rows for one in prepared)
-            self._generate_missing(log, prepared)
-            answered = [(one, log.rows[one.key] | {"row": int(one.doc.id)}) for one in prepared]
+            self.resumed[task] = sum(of_doc[-1].key in log.rows for of_doc in prepared)
+            self._generate_missing(run, log, [one for of_doc in prepared for one in of_doc])
+            answered = [[_line_of(one, log.rows[one.key]) for one in of_doc] for of_doc in prepared]
         finally:
             log.close()
-        self.lines[task] = sorted((line for _, line in answered), key=lambda line: int(line["row"]))
-        return answered
+        in_order = sorted(answered, key=lambda lines: int(lines[-1]["row"]))
+        self.lines[task] = [line for lines in in_order for line in lines]
+        return [(doc, of_doc[-1], lines[-1]) for doc, of_doc, lines in zip(docs, prepared, answered, strict=True)]
 
-    def _prepare(self, run: Run, doc: Doc) -> Prepared:
-        specific: dict[str, Any] = doc.specific or {}
-        prompt = fit_prompt(
-            Segments(**specific.pop("segments")),
-            lambda segments: self.chat.render(SYSTEM, user_text(specific["config"], segments)),
-            self.chat,
-            self.room,
-            f"row {doc.id} of {doc.task_name}",
+    def _prepare(self, run: Run, doc: Doc) -> list[Prepared]:
+        """The document with each of its prompts; lighteval's own is the last."""
+        asked = benchmark_of(find_task(doc.task_name)).ask(
+            doc, self.chat, run.room, f"row {doc.id} of {doc.task_name}"
         )
-        prompt_sha256 = hash_text(prompt.text)
+        doc.generation_size, doc.num_samples = run.room.reserved, run.samples
+        before = [self._prepare_one(run, replace(doc, query=one.prompt.text), one) for one in asked[:-1]]
         # lighteval stores the document in its details: it shows the prompt as sent, and how much of it was kept.
-        doc.query, doc.generation_size, doc.num_samples = prompt.text, self.room.reserved, self.samples
-        specific |= {"prompt_sha256": prompt_sha256, "kept_prompt": prompt.kept_prompt, "kept_long": prompt.kept_long}
-        return Prepared(doc, row_key(run.identity, specific["data_sha256"], prompt_sha256), prompt)
+        prompt = asked[-1].prompt
+        doc.query = prompt.text
+        doc.specific = (doc.specific or {}) | {
+            "prompt_sha256": hash_text(prompt.text),
+            "kept_prompt": prompt.kept_prompt,
+            "kept_long": prompt.kept_long,
+        }
+        return [*before, self._prepare_one(run, doc, asked[-1])]
 
-    def _generate_missing(self, log: PredictionLog, prepared: Sequence[Prepared]) -> None:
+    def _prepare_one(self, run: Run, doc: Doc, asked: Asked) -> Prepared:
+        key = row_key(run.identity, (doc.specific or {})["data_sha256"], hash_text(asked.prompt.text))
+        return Prepared(doc, key, asked.prompt, asked.logged)
+
+    def _generate_missing(self, run: Run, log: PredictionLog, prepared: Sequence[Prepared]) -> None:
         # Batches are made of all rows and only then thinned out: a resumed run computes the batches of a whole one.
         distinct = {one.key: one for one in prepared}.values()
         ordered = sorted(distinct, key=lambda one: (-len(one.prompt.text), int(one.doc.id)))
@@ -157,43 +166,17 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
             [one for one in ordered[i : i + size] if one.key not in log.rows] for i in range(0, len(ordered), size)
         ]
         batches = [batch for batch in batches if batch]
-        with Progress(sum(map(len, batches)), self.room.reserved, show=self.generator.is_main) as progress:
+        with Progress(sum(map(len, batches)), run.room.reserved, show=self.generator.is_main) as progress:
             for batch in batches:
                 started = monotonic()
-                outputs = self.generator.generate([one.doc for one in batch], progress)
+                outputs = self.generator.generate([one.doc for one in batch], progress, run.temperature)
                 seconds = (monotonic() - started) / len(batch)
-                lines = [self._line(one, output, seconds) for one, output in zip(batch, outputs, strict=True)]
+                lines = [_log_line(one, output, seconds) for one, output in zip(batch, outputs, strict=True)]
                 if self.generator.is_main:
                     log.append(lines)
                 else:
                     log.rows |= {line["key"]: line for line in lines}
                 progress.finish_rows(len(batch))
-
-    def _line(self, one: Prepared, outputs: Sequence[Output], seconds: float) -> Line:
-        specific: dict[str, Any] = one.doc.specific or {}
-        if len(outputs) != self.samples:
-            raise RunError(
-                f"row {one.doc.id} of {one.doc.task_name}: the model returned {len(outputs)} answers, expected "
-                f"{self.samples}."
-            )
-        return {
-            "key": one.key,
-            "row": int(one.doc.id),
-            "subject_id": specific["subject_id"],
-            "data_sha256": specific["data_sha256"],
-            "prompt_sha256": specific["prompt_sha256"],
-            "prompt": one.prompt.text,
-            "answers": [output.text for output in outputs],
-            "finish": [output.finish for output in outputs],
-            "gold": one.doc.get_golds(),
-            "input_tokens": one.prompt.tokens,
-            "whole_tokens": one.prompt.whole_tokens,
-            "kept_prompt": one.prompt.kept_prompt,
-            "kept_long": one.prompt.kept_long,
-            "output_tokens": [len(output.tokens) for output in outputs],
-            "output_ids": [output.tokens for output in outputs],
-            "seconds": round(seconds, 3),
-        }
 
     def _response(self, one: Prepared, line: Line) -> ModelResponse:
         # Built from the log line in every case, so that lighteval's files do not tell a resumed run from another.
@@ -205,8 +188,35 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
         )
 
 
-def _check_gold(docs: Sequence[Doc]) -> None:
-    """A gold code that the release does not have would end the run only when all answers are there."""
-    for doc in docs:
-        system = get_system(find_task(doc.task_name).system)
-        system.require(doc.get_golds(), f"row {doc.id} of {doc.task_name.split('|')[0]}, column codes")
+def _line_of(one: Prepared, logged: Line) -> Line:
+    """The logged line with the row's number now: rows may have moved since it was written."""
+    return logged | {"row": int(one.doc.id)}
+
+
+def _log_line(one: Prepared, outputs: Sequence[Output], seconds: float) -> Line:
+    specific: dict[str, Any] = one.doc.specific or {}
+    if len(outputs) != one.doc.num_samples:
+        raise RunError(
+            f"row {one.doc.id} of {one.doc.task_name}: the model returned {len(outputs)} answers, expected "
+            f"{one.doc.num_samples}."
+        )
+    names = benchmark_of(find_task(one.doc.task_name)).LOGGED
+    return {
+        "key": one.key,
+        "row": int(one.doc.id),
+        **{name: specific[name] for name in names},
+        **one.logged,
+        "data_sha256": specific["data_sha256"],
+        "prompt_sha256": hash_text(one.prompt.text),
+        "prompt": one.prompt.text,
+        "answers": [output.text for output in outputs],
+        "finish": [output.finish for output in outputs],
+        "gold": one.doc.get_golds(),
+        "input_tokens": one.prompt.tokens,
+        "whole_tokens": one.prompt.whole_tokens,
+        "kept_prompt": one.prompt.kept_prompt,
+        "kept_long": one.prompt.kept_long,
+        "output_tokens": [len(output.tokens) for output in outputs],
+        "output_ids": [output.tokens for output in outputs],
+        "seconds": round(seconds, 3),
+    }

@@ -15,6 +15,7 @@ from lighteval.metrics.utils.metric_utils import CorpusLevelMetric
 from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.requests import Doc, SamplingMethod
 
+from clinical_evals.tasks.answered_dialogues import ReferredRow, refer_rows
 from clinical_evals.tasks.answered_rows import AnsweredRow, score_rows
 
 CLIBENCH_KEYS = (
@@ -28,6 +29,10 @@ CLIBENCH_KEYS = (
     "empty_answers",
 )
 """What each task of CliBench reports to lighteval."""
+
+
+IOR_KEYS = ("accuracy", "no_answer_rate", "ambiguous_rate", "macro_f1")
+"""What each task of IOR-Bench reports to lighteval; `official` knows no ambiguity and leaves that rate out."""
 
 
 class AnswerAndGold(SampleLevelComputation):  # type: ignore[misc]  # lighteval is not typed
@@ -66,4 +71,52 @@ def hierarchical_scores(system: str, protocol: str = "standard", dictionary: Pat
         category=SamplingMethod.GENERATIVE,
         sample_level_fn=AnswerAndGold(),
         corpus_level_fn=HierarchicalScores(system, protocol, dictionary),
+    )
+
+
+class AnswersAndDepartments(SampleLevelComputation):  # type: ignore[misc]  # lighteval is not typed
+    """Takes from document and response what scoring a referral needs: every answer that votes.
+
+    Args:
+        votes: whether all answers vote; else the first is scored.
+    """
+
+    def __init__(self, votes: bool) -> None:
+        self.votes = votes
+
+    def compute(self, doc: Doc, model_response: ModelResponse, **_: Any) -> dict[str, Any]:
+        """The row of one document, as it is also stored in lighteval's details."""
+        answers = list(model_response.text) if self.votes else model_response.text[:1]
+        (gold,) = doc.get_golds()
+        return {"row": int(doc.id), "answers": answers, "gold": gold, "candidates": (doc.specific or {})["candidates"]}
+
+
+class ReferralScores(CorpusLevelComputation):  # type: ignore[misc]  # lighteval is not typed
+    """Accuracy and what goes with it, over all rows (protocol.md 1.2; 3 for the official protocol)."""
+
+    def __init__(self, protocol: str = "standard") -> None:
+        self.protocol = protocol
+
+    def compute_corpus(self, items: Sequence[dict[str, Any]]) -> dict[str, float]:
+        """The `IOR_KEYS` over all rows."""
+        rows = sorted(
+            ReferredRow(item["row"], tuple(item["answers"]), item["gold"], tuple(item["candidates"])) for item in items
+        )
+        scores = refer_rows(tuple(rows), self.protocol).scores()
+        return {key: scores[key] for key in IOR_KEYS if key in scores}
+
+
+def referral_scores(votes: bool, protocol: str = "standard") -> CorpusLevelMetric:
+    """The metric of a task that asks for one department.
+
+    Args:
+        votes: whether the department is voted by all answers to a prompt.
+        protocol: "standard" or "official".
+    """
+    return CorpusLevelMetric(
+        metric_name="referral_scores",
+        higher_is_better=True,
+        category=SamplingMethod.GENERATIVE,
+        sample_level_fn=AnswersAndDepartments(votes),
+        corpus_level_fn=ReferralScores(protocol),
     )

@@ -1,28 +1,18 @@
-"""MODEL_ARGS of the command line ("model_name=…,dtype=…" or a YAML file) into lighteval's model configuration.
+"""MODEL_ARGS of the command line ("model_name=…,dtype=…" or a YAML file) into lighteval's model configuration."""
 
-What lighteval would take and then ignore, or misunderstand, is refused here by name.
-"""
-
+from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
 from clinical_evals.errors import InputError
+from clinical_evals.tasks.backends import BACKENDS
 from clinical_evals.tasks.model_files import check_model
 
 if TYPE_CHECKING:
-    from lighteval.models.transformers.transformers_model import TransformersModelConfig
-
-DEFAULT_BATCH_SIZE = 8
-
-_REFUSED = {
-    "adapter_weights": "merge the adapter into its base model first (merge_and_unload) and give the merged folder",
-    "delta_weights": "merge the delta into its base model first and give the merged folder",
-    "trust_remote_code": "code that comes with a model is not run",
-    "system_prompt": "the system role is part of the task",
-    "continuous_batching": "lighteval 0.13 then ignores the length of the answer; leave it out",
-}
+    from lighteval.models.abstract_model import ModelConfig
 
 
 class ModelRequest(NamedTuple):
@@ -33,52 +23,88 @@ class ModelRequest(NamedTuple):
     values: dict[str, Any]
     """All values for lighteval's configuration, `model_name` included."""
     answer_tokens: int | None
-    """`max_new_tokens` of the generation parameters. lighteval would cut the prompt to it."""
+    """`max_new_tokens` of the generation parameters. lighteval's transformers model would cut the prompt to it."""
+    backend: str = "accelerate"
+    """One of `BACKENDS`."""
+
+    @property
+    def temperature(self) -> float | None:
+        """At which the model is to sample, if it is."""
+        given = self.values["generation_parameters"].get("temperature")
+        return float(given) if given else None
 
 
-def parse_model_args(text: str, batch_size: int | None = None) -> ModelRequest:
+def parse_model_args(text: str, batch_size: int | None = None, backend: str = "accelerate") -> ModelRequest:
     """Read and check MODEL_ARGS.
 
     Args:
         text: "model_name=NAME_OR_FOLDER[,key=value…]", or the path of a YAML file with `model_parameters`.
         batch_size: rows that are generated together; overrides the one in `text`.
+        backend: one of `BACKENDS`.
 
     Raises:
         InputError, ResourceMissingError: the text cannot be read, a value is refused, or the model is not there.
     """
+    engine = BACKENDS[backend]
     values = _read_yaml(Path(text)) if text.endswith((".yaml", ".yml")) else _read_pairs(text)
-    for key, why in _REFUSED.items():
-        if values.get(key) not in (None, False, "False", "false"):
-            raise InputError(f"MODEL_ARGS: {key} cannot be used: {why}.")
-        values.pop(key, None)
+    _refuse(values, engine.refused)
     if not values.get("model_name"):
         raise InputError(
             f'MODEL_ARGS {text!r} names no model: give "model_name=FOLDER_OR_HUB_ID" (and ,key=value for more).'
         )
+    generation = values.get("generation_parameters") or {}
+    if not isinstance(generation, dict):
+        raise InputError(f"MODEL_ARGS: generation_parameters {generation!r}: expected {{temperature:0.7,…}}.")
+    generation = dict(generation)
+    _refuse(generation, engine.refused_generation, "generation_parameters.")
     revision = str(values.get("revision", "main"))
     values["model_name"] = check_model(str(values["model_name"]), revision)
-    values["batch_size"] = batch_size or values.get("batch_size") or DEFAULT_BATCH_SIZE
-    generation = dict(values.get("generation_parameters") or {})
+    values["batch_size"] = batch_size or values.get("batch_size") or engine.batch_size
     answer_tokens = generation.pop("max_new_tokens", None)
     values["generation_parameters"] = generation
-    return ModelRequest(values["model_name"], revision, values, answer_tokens)
+    return ModelRequest(values["model_name"], revision, values, answer_tokens, backend)
 
 
-def build_config(request: ModelRequest) -> "TransformersModelConfig":
+def build_config(request: ModelRequest) -> "ModelConfig":
     """lighteval's configuration of the model.
 
     Raises:
         InputError: an unknown key, or a value of another type.
     """
-    from lighteval.models.transformers.transformers_model import TransformersModelConfig
+    from lighteval.models.model_input import GenerationParameters
     from pydantic import ValidationError
 
+    engine = BACKENDS[request.backend]
+    config = engine.config_class()
+    known = sorted(config.model_fields.keys() - engine.refused.keys())
+    inner = sorted(GenerationParameters.model_fields.keys() - engine.refused_generation.keys())
     try:
-        return TransformersModelConfig(**request.values)
+        return config(**request.values)
     except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-        known = ", ".join(sorted(TransformersModelConfig.model_fields.keys() - _REFUSED.keys()))
-        raise InputError(f"MODEL_ARGS: {problems}. Known: {known}.") from error
+        problems = "; ".join(
+            _describe(problem, inner if problem["loc"][0] == "generation_parameters" else known)
+            for problem in error.errors()
+        )
+        of_generation = any(problem["loc"][0] == "generation_parameters" for problem in error.errors())
+        more = f" Generation parameters: {', '.join(inner)}." if of_generation else ""
+        raise InputError(f"MODEL_ARGS: {problems}. Known: {', '.join(known)}.{more}") from error
+
+
+def _refuse(values: dict[str, Any], refused: Mapping[str, str], where: str = "") -> None:
+    for key, why in refused.items():
+        value = values.get(key)
+        if not (value is None or value is False or value in ("False", "false")):
+            raise InputError(f"MODEL_ARGS: {where}{key} cannot be used: {why}.")
+        values.pop(key, None)
+
+
+def _describe(problem: Any, known: list[str]) -> str:
+    """One complaint of pydantic, with the names that are nearest to an unknown one."""
+    name = ".".join(map(str, problem["loc"]))
+    if problem["type"] != "extra_forbidden":
+        return f"{name}: {problem['msg']}"
+    near = get_close_matches(str(problem["loc"][-1]), known, n=3, cutoff=0.4)
+    return f"{name}: there is no such value" + (f", did you mean {' or '.join(near)}?" if near else "")
 
 
 def _read_pairs(text: str) -> dict[str, Any]:

@@ -19,8 +19,14 @@ class Task(NamedTuple):
     module: str
     """The module whose `TASKS_TABLE` holds it."""
     description: str
-    system: str
-    """The code system of its gold codes."""
+    dataset: str
+    """The dataset that it asks."""
+    subset: str
+    """Its config of the dataset."""
+    system: str = ""
+    """The code system of its gold codes; empty where departments are asked for."""
+    strategy: str = ""
+    """Of the static task of IOR-Bench: a key of `ior_bench.prompts.STRATEGIES`."""
 
     @property
     def name(self) -> str:
@@ -39,10 +45,32 @@ TASKS = (
         "diagnosis",
         "clinical_evals.tasks.clibench",
         "discharge diagnoses of an admission as ICD-10-CM codes; micro P/R/F1 and macro F1 at five levels",
-        "icd10cm",
+        dataset="clibench",
+        subset="diagnosis",
+        system="icd10cm",
+    ),
+    *(
+        Task(
+            "ior_bench",
+            f"static_{strategy}",
+            "clinical_evals.tasks.ior_bench",
+            f"the outpatient department that a finished Chinese dialogue leads to, {how}; accuracy",
+            dataset="ior-bench",
+            subset="static",
+            strategy=strategy,
+        )
+        for strategy, how in (
+            ("zero_shot", "asked outright"),
+            ("few_shot", "after solved examples (--shots)"),
+            ("majority_vote", "by the votes of five sampled answers"),
+            ("cot", "with reasons before the conclusion"),
+        )
     ),
 )
 """All tasks of this version."""
+
+GROUPS = {"ior_bench:static": "the four strategies, and the robustness over them"}
+"""Names that stand for several tasks, those whose names they begin."""
 
 _SPELLING = re.compile(r"(?:custom\|)?(?P<name>[^|:]+(?:[|:][^|:]+)?)(?:\|(?P<shots>\d+))?")
 
@@ -87,13 +115,19 @@ def _parse_task(text: str) -> list[Task]:
     match = _SPELLING.fullmatch(text)
     # "clibench|0" is a benchmark and a number of examples, "clibench|diagnosis" is a task.
     name = match["name"].replace("|", ":").removesuffix(":0") if match else text
-    found = [task for task in TASKS if name.lower() in (task.name, task.benchmark)]
+    asked = name.lower().replace("-", "_")
+    found = [
+        task
+        for task in TASKS
+        if asked in (task.name, task.benchmark) or (asked in GROUPS and task.name.startswith(f"{asked}_"))
+    ]
     if not found:
-        raise UnknownNameError("task", name, known_names(), "`clinical-evals tasks` says what each is.")
+        raise UnknownNameError("task", name, [*known_names(), *GROUPS], "`clinical-evals tasks` says what each is.")
     if match and int(match["shots"] or 0):
+        few_shot = [task.name for task in found if task.strategy == "few_shot"]
+        way = f"give --shots {match['shots']} with {few_shot[0]!r}" if few_shot else f"write {found[0].name!r}"
         raise InputError(
-            f"{text!r} asks for {match['shots']} examples in the prompt; the tasks are defined without: "
-            f"write {found[0].name!r}."
+            f"{text!r} asks lighteval for {match['shots']} examples in the prompt; the tasks bring their own: {way}."
         )
     return found
 

@@ -1,15 +1,17 @@
-"""What `clinical-evals eval accelerate` was asked, and the checks that need no model."""
+"""What `clinical-evals eval` was asked, and the checks that need no model."""
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from clinical_evals.clibench.truncation import RESERVED_OUTPUT, Room
 from clinical_evals.errors import InputError
 from clinical_evals.tasks.model_args import ModelRequest
+from clinical_evals.tasks.names import Task
+from clinical_evals.truncation import Room
 
 if TYPE_CHECKING:
-    from clinical_evals.tasks.generation import QuietModel
+    from clinical_evals.tasks.generation import Generator
 
 
 class Options(NamedTuple):
@@ -23,10 +25,21 @@ class Options(NamedTuple):
     context: int | None = None
     answer_tokens: int | None = None
     seed: int = 0
-    samples: int = 1
+    samples: int | None = None
+    """Answers to each prompt; None: one, of a majority vote five."""
     protocol: str = "standard"
     """One of `matching.scorer.PROTOCOLS`, or "both"."""
     dictionary: Path | None = None
+    backend: str = "accelerate"
+    """One of `backends.BACKENDS`."""
+    shots: int | None = None
+    """Examples in few-shot prompts; None: three."""
+    temperature: float | None = None
+    """At which the answers of a majority vote are sampled; None: as MODEL_ARGS say, else 0.7."""
+    probe_turns: bool = False
+    """Whether a static dialogue is also asked after each earlier turn."""
+    dua_consent: str | None = None
+    """"NAME, DATE": the data use agreement covers sending prompts to another machine."""
 
 
 def check_numbers(options: Options) -> None:
@@ -41,22 +54,47 @@ def check_numbers(options: Options) -> None:
         ("--context", options.context),
         ("--answer-tokens", options.answer_tokens),
         ("--samples", options.samples),
+        ("--shots", options.shots),
     ):
         if value is not None and value < 1:
             raise InputError(f"{flag} {value}: expected a whole number of at least 1, or leave it out.")
+    if options.temperature is not None and not 0 < options.temperature < float("inf"):
+        raise InputError(f"--temperature {options.temperature}: expected a number above 0, e.g. 0.7.")
 
 
-def check_samples(options: Options, request: ModelRequest) -> None:
+def check_fit(options: Options, tasks: Sequence[Task]) -> None:
+    """Look whether each option has a task that it is for.
+
+    Raises:
+        InputError: one has none.
+    """
+    strategies = {task.strategy for task in tasks}
+    for flag, given, fits, hint in (
+        ("--shots", options.shots, "few_shot" in strategies, "ior_bench|static_few_shot"),
+        ("--temperature", options.temperature, "majority_vote" in strategies, "ior_bench|static_majority_vote"),
+        ("--probe-turns", options.probe_turns or None, strategies != {""}, "ior_bench|static_zero_shot"),
+    ):
+        if given is not None and not fits:
+            names = ", ".join(task.name for task in tasks)
+            more = " Other tasks sample at the temperature in MODEL_ARGS." if flag == "--temperature" else ""
+            raise InputError(f'{flag} is for other tasks, such as "{hint}"; {names} cannot use it.{more}')
+
+
+def check_samples(options: Options, request: ModelRequest, tasks: Sequence[Task]) -> None:
     """Several answers a prompt need a temperature: without one they would all be the same.
 
     Raises:
         InputError: there is none.
     """
-    if options.samples > 1 and not request.values["generation_parameters"].get("temperature"):
+    asked = options.samples or 1
+    greedy = [task.name for task in tasks if task.strategy != "majority_vote"]
+    if asked > 1 and greedy and not request.temperature:
         raise InputError(
-            f"--samples {options.samples}: without a temperature all {options.samples} answers to a prompt are the "
-            'same. Give one: "model_name=…,generation_parameters={temperature:0.7}"'
+            f"--samples {asked}: without a temperature all {asked} answers of {greedy[0]} to a prompt are the same. "
+            'Give one: "model_name=…,generation_parameters={temperature:0.7}"'
         )
+    if asked == 1 and options.samples and len(greedy) < len(tasks):
+        raise InputError("--samples 1: one answer is no majority vote. Give at least 2, or leave it out (5).")
 
 
 def check_writable(folder: Path) -> None:
@@ -76,14 +114,20 @@ def check_writable(folder: Path) -> None:
         ) from error
 
 
-def find_room(model: "QuietModel", options: Options, request: ModelRequest) -> Room:
+def find_room(generator: "Generator", options: Options, request: ModelRequest, answer_tokens: int) -> Room:
     """How many tokens prompt and answer may have together, and how many of them the answer gets.
+
+    Args:
+        generator: the model.
+        options: may say both.
+        request: may say how long answers are.
+        answer_tokens: of the task, where nobody says.
 
     Raises:
         InputError: the model cannot read so much, or the answer leaves nothing for the prompt.
     """
-    reserved = options.answer_tokens or request.answer_tokens or RESERVED_OUTPUT
-    own = int(model.max_length)
+    reserved = options.answer_tokens or request.answer_tokens or answer_tokens
+    own = generator.max_length
     context = options.context or own
     if context > own:
         raise InputError(

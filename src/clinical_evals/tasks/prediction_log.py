@@ -37,6 +37,14 @@ def hash_json(value: object) -> str:
     return hash_text(json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
 
 
+def hash_row(row: Mapping[str, Any]) -> str:
+    """SHA-256 of the data of a row: the same data gives the same hash in any column order and process.
+
+    Columns whose name starts with two underscores are not data (lighteval adds such) and are left out.
+    """
+    return hash_json({column: value for column, value in row.items() if not column.startswith("__")})
+
+
 def row_key(run: Mapping[str, Any], data_sha256: str, prompt_sha256: str) -> str:
     """What a finished row is known by: another run, another row or another prompt is another key."""
     return hash_json([hash_json(run), data_sha256, prompt_sha256])
@@ -155,6 +163,19 @@ def read_log(path: Path, whole: bool = False) -> tuple[Line, list[Line]]:
             "last whole row."
         )
     return header, lines
+
+
+def read_header(path: Path) -> Line:
+    """The header of a log alone.
+
+    Raises:
+        InputError: the file does not start with one.
+    """
+    with path.open("rb") as file:
+        header = _parse(file.readline())
+    if header is None or not _is_ours(header):
+        raise InputError(f"{path} is not a prediction log: it does not start with a whole header line.")
+    return header
 
 
 def _read(path: Path) -> tuple[Line | None, list[Line], int]:

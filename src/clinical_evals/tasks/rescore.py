@@ -3,67 +3,20 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from clinical_evals.errors import InputError
-from clinical_evals.tasks.answered_rows import find_scorer, protocols_of
-from clinical_evals.tasks.names import Task, find_task
-from clinical_evals.tasks.prediction_log import Line, read_log
+from clinical_evals.tasks.answered_rows import protocols_of
+from clinical_evals.tasks.logged_rows import read_rows
 from clinical_evals.tasks.results import (
     Result,
     file_names,
     is_same_scoring,
-    score_lines,
     summarise,
     write_files,
     write_json,
 )
-
-_TYPES: dict[str, type | tuple[type, ...]] = {
-    "row": int,
-    "subject_id": (int, str),
-    "prompt": str,
-    "answers": list,
-    "finish": list,
-    "gold": list,
-    "input_tokens": int,
-    "whole_tokens": int,
-    "output_tokens": list,
-    "kept_prompt": (int, float),
-    "kept_long": (int, float),
-}
-
-
-class LoggedRows(NamedTuple):
-    """The rows of a log."""
-
-    task: Task
-    header: Line
-    lines: list[Line]
-    """One for each row of the split that was asked, by row."""
-    older: int
-    """How many lines were left out, since their row was asked again later, with other data or another prompt."""
-
-
-def read_rows(log: Path) -> LoggedRows:
-    """The rows of a whole log, checked.
-
-    Raises:
-        InputError: the file is no prediction log, is torn, has no row, or a row lacks something; names file and row.
-        RunError: it is damaged.
-        UnknownNameError: it is of a task that this version does not have.
-    """
-    header, lines = read_log(log, whole=True)
-    run = header.get("run")
-    if not isinstance(run, dict) or not isinstance(run.get("task"), str):
-        raise InputError(f"{log}: its header names no task, so it is not of a run of `clinical-evals eval`.")
-    task = find_task(run["task"])
-    if not lines:
-        raise InputError(f"{log} has no rows: the run was stopped before its first batch. Run it again.")
-    for number, line in enumerate(lines, 2):
-        _check(line, f"{log}, line {number}")
-    newest = {int(line["row"]): line for line in lines}
-    return LoggedRows(task, header, [newest[row] for row in sorted(newest)], len(lines) - len(newest))
+from clinical_evals.tasks.scoring_runs import check_scoring, score_lines
 
 
 def rescore(
@@ -87,8 +40,7 @@ def rescore(
     rows = read_rows(log)
     if output is not None:
         _check_output(output, log)
-    for each in protocols:
-        find_scorer(rows.task.system, each, dictionary)
+    check_scoring([rows.task], protocols, dictionary)
     results = [score_lines(rows.task, log, 0, rows.lines, each, dictionary) for each in protocols]
     said = [f"{rows.older} older answers to rows that were asked again are left out"] if rows.older else []
     return results, "; ".join([*said, _write(results, output)])
@@ -133,13 +85,3 @@ def _check_output(output: Path, log: Path) -> None:
     own = (log.name, *file_names("standard"), *file_names("official"))
     if output.resolve() in {log.with_name(name).resolve() for name in own}:
         raise InputError(f"--output {output} is a file of the run itself. Give another name.")
-
-
-def _check(line: Line, where: str) -> None:
-    for name, kind in _TYPES.items():
-        if not isinstance(line.get(name), kind):
-            found = type(line[name]).__name__ if name in line else "missing"
-            raise InputError(f"{where}: {name} is {found}: no row of this version's logs. Run the task again.")
-    texts = (*line["answers"], *line["finish"], *line["gold"])
-    if not line["answers"] or not all(isinstance(text, str) for text in texts):
-        raise InputError(f"{where}: expected texts in answers, finish and gold, and at least one answer.")

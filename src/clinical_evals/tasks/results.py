@@ -1,78 +1,68 @@
-"""From the rows of a prediction log to scores, and the files with them beside the log.
+"""What a scored run writes beside its prediction log, whatever it asked for.
 
-`scored.jsonl` has a header and one line a row in the order of the split: the answer, what each of its items became,
-gold and predicted codes. `summary.json` has scores, their 95 % intervals, diagnostics, tokens and kept shares. Neither
-holds times or paths, so an interrupted and resumed run ends with the same bytes as any other. What the official
-protocol gives is in files of its own, `scored.official.jsonl` and `summary.official.json`.
+`scored.jsonl` has a header and one line a row in the order of the split: the answer, what became of it, gold and
+prediction. `summary.json` has scores, their 95 % intervals, diagnostics, tokens and kept shares. Neither holds times
+or paths, so an interrupted and resumed run ends with the same bytes as any other. What the official protocol gives is
+in files of its own, `scored.official.jsonl` and `summary.official.json`.
 
-Of several answers to a prompt the first is scored, by both protocols; the others stay in the log.
+What is scored is in `code_results` and `department_results`.
 """
 
 import json
 import os
 import statistics
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from clinical_evals.matching.resolved import ResolvedAnswer, ResolvedItem
-from clinical_evals.matching.scorer import Scored
-from clinical_evals.ontology import get_system
-from clinical_evals.scoring.intervals import bootstrap
-from clinical_evals.tasks.answered_rows import AnsweredRow, score_rows
 from clinical_evals.tasks.names import PROTOCOL_VERSION, Task
 from clinical_evals.tasks.prediction_log import Line
 
 Intervals = dict[str, tuple[float, float]]
 
-_COPIED = (
-    "key", "row", "subject_id", "answers", "finish", "input_tokens", "output_tokens", "kept_prompt", "kept_long",
-    "gold",
-)  # fmt: skip
 
-
-class Result(NamedTuple):
+@dataclass(frozen=True)
+class Result(ABC):
     """What one task gave by one protocol."""
 
     task: Task
     log: Path
     """The prediction log."""
     resumed: int
-    """How many rows had been answered before."""
+    """How many prompts had been answered before."""
     lines: list[Line]
     """The rows' log lines, by row."""
-    scored: Scored
+    scored: Any
+    """What the answers became; its `scores()` are those of the run."""
     intervals: Intervals
 
     @property
+    @abstractmethod
     def protocol(self) -> str:
         """Which protocol scored it."""
-        return self.scored.info["protocol"]
 
+    @abstractmethod
+    def about(self) -> dict[str, Any]:
+        """What its scores depend on beside the answers, as JSON."""
 
-def score_run(
-    task: Task,
-    log: Path,
-    resumed: int,
-    lines: Sequence[Line],
-    protocol: str = "standard",
-    dictionary: Path | None = None,
-) -> Result:
-    """Score the rows of a log, and write the two files beside it."""
-    result = score_lines(task, log, resumed, lines, protocol, dictionary)
-    write_files(result)
-    return result
+    @abstractmethod
+    def details(self) -> dict[str, Any]:
+        """What the summary says beyond scores and intervals, as JSON."""
 
+    @abstractmethod
+    def scored_lines(self) -> list[dict[str, Any]]:
+        """One object a row: what was answered and what became of it."""
 
-def score_lines(
-    task: Task, log: Path, resumed: int, lines: Sequence[Line], protocol: str, dictionary: Path | None = None
-) -> Result:
-    """Score the rows of a log by one protocol; the intervals are over the patients of the rows that it counts."""
-    lines = sorted(lines, key=lambda line: int(line["row"]))
-    rows = tuple(AnsweredRow(line["row"], line["answers"][0], tuple(line["gold"])) for line in lines)
-    scored = score_rows(rows, task.system, protocol, dictionary)
-    intervals = bootstrap(scored.counts, scored.of_scored_rows([line["subject_id"] for line in lines]))
-    return Result(task, log, resumed, lines, scored, intervals)
+    def header(self) -> dict[str, Any]:
+        """Task, protocol and what else decides the scores."""
+        return {
+            "task": self.task.name,
+            "protocol": self.protocol,
+            "protocol_version": PROTOCOL_VERSION,
+            **self.about(),
+        }
 
 
 def file_names(protocol: str) -> tuple[str, str]:
@@ -98,17 +88,18 @@ def files_of(result: Result) -> tuple[str, str]:
 def write_files(result: Result) -> None:
     """Write the two files beside the log."""
     scored, summary = (result.log.with_name(name) for name in files_of(result))
-    write_json(scored, [_header(result), *map(_scored_line, result.lines, result.scored.answers)])
+    write_json(scored, [result.header(), *result.scored_lines()])
     write_json(summary, [summarise(result)], indent=2)
 
 
 def summarise(result: Result) -> dict[str, Any]:
     """Scores with intervals, diagnostics, tokens and kept shares of a run, as JSON."""
     lines = result.lines
-    return _header(result) | {
+    return result.header() | {
         "rows": len(lines),
         "scores": result.scored.scores(),
         "intervals": result.intervals,
+        **result.details(),
         "input_tokens": sum(line["input_tokens"] for line in lines),
         "output_tokens": sum(sum(line["output_tokens"]) for line in lines),
         "answers_cut_off": sum(line["finish"].count("length") for line in lines),
@@ -120,7 +111,7 @@ def summarise(result: Result) -> dict[str, Any]:
 
 def is_same_scoring(result: Result, summary: object) -> bool:
     """Whether a summary is of the same task, protocol, version, release, candidates and number of rows."""
-    expected = _header(result) | {"rows": len(result.lines)}
+    expected = result.header() | {"rows": len(result.lines)}
     return isinstance(summary, dict) and {key: summary.get(key) for key in expected} == expected
 
 
@@ -134,28 +125,3 @@ def write_json(path: Path, values: Sequence[Any], indent: int | None = None) -> 
 
 def _spread(values: Sequence[float]) -> dict[str, float]:
     return {"mean": statistics.fmean(values), "median": statistics.median(values), "min": min(values)}
-
-
-def _header(result: Result) -> dict[str, Any]:
-    system = get_system(result.task.system)
-    return {
-        "task": result.task.name,
-        "protocol": result.protocol,
-        "protocol_version": PROTOCOL_VERSION,
-        "system": system.name,
-        "release": system.release,
-        "candidates": result.scored.info["candidates"],
-    }
-
-
-def _scored_line(line: Line, answer: ResolvedAnswer) -> dict[str, Any]:
-    return {name: line[name] for name in _COPIED} | {
-        "predicted": list(answer.codes),
-        "items": [_item(item) for item in answer.items],
-    }
-
-
-def _item(item: ResolvedItem) -> dict[str, Any]:
-    # Six digits: sums in another order on another machine do not change the file.
-    matches = [match._asdict() | {"similarity": round(float(match.similarity), 6)} for match in item.matches]
-    return {"text": item.text, "how": item.how, "matches": matches, "invalid": list(item.invalid)}

@@ -1,10 +1,10 @@
 """The prompt of one row, as text to read: before it is cut to a model and put into its chat template."""
 
-from clinical_evals.clibench.prompts import PROMPT_VERSION, SYSTEM, user_text
-from clinical_evals.clibench.segments import render_segments
+from collections.abc import Mapping
+from typing import Any
+
 from clinical_evals.errors import InputError
-from clinical_evals.ontology import get_system
-from clinical_evals.tasks.names import find_task
+from clinical_evals.tasks.names import Task, find_task
 
 
 def format_prompt(name: str, row: int) -> str:
@@ -17,8 +17,27 @@ def format_prompt(name: str, row: int) -> str:
     from datasets import load_dataset
 
     task = find_task(name)
-    rows = load_dataset(task.benchmark, task.config, split="test")
+    rows = load_dataset(task.dataset, task.subset, split="test")
     if not 0 <= row < len(rows):
         raise InputError(f"--row {row}: the test split of {task.name} has the rows 0 to {len(rows) - 1}.")
-    user = user_text(task.config, render_segments(rows[row], get_system("icd10cm")))
-    return f"# {task.name}, row {row}, prompt version {PROMPT_VERSION}\n\n[system]\n{SYSTEM}\n\n[user]\n{user}"
+    show = _show_admission if task.system else _show_dialogue
+    version, system, user = show(task, rows[row], rows)
+    return f"# {task.name}, row {row}, prompt version {version}\n\n[system]\n{system}\n\n[user]\n{user}"
+
+
+def _show_admission(task: Task, row: Mapping[str, Any], _: Any) -> tuple[str, str, str]:
+    from clinical_evals.clibench.prompts import PROMPT_VERSION, SYSTEM, user_text
+    from clinical_evals.clibench.segments import render_segments
+    from clinical_evals.ontology import get_system
+
+    return PROMPT_VERSION, SYSTEM, user_text(task.config, render_segments(row, get_system(task.system)))
+
+
+def _show_dialogue(task: Task, row: Mapping[str, Any], rows: Any) -> tuple[str, str, str]:
+    from clinical_evals.ior_bench.prompts import PROMPT_VERSION, SHOTS, STRATEGIES, SYSTEM, make_parts, user_text
+    from clinical_evals.ior_bench.shots import Shots
+    from clinical_evals.ior_bench.static import seen_turns
+
+    examples = Shots(SHOTS, rows).examples if STRATEGIES[task.strategy].examples else ()
+    turns = seen_turns(row["dialogue"], f"row {row['id']}")
+    return PROMPT_VERSION, SYSTEM, user_text(task.strategy, make_parts(turns, row["candidates"], examples))

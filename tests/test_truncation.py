@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinical_evals.clibench.segments import LONG_SEGMENTS, Segments
-from clinical_evals.clibench.truncation import CUT_AWAY, Room, cut_segments, fit_prompt
+from clinical_evals.clibench.segments import LONG, Segments
 from clinical_evals.errors import InputError
+from clinical_evals.truncation import CUT_AWAY, Room, cut_segments, fit_prompt
 
 
 class Words:
@@ -37,13 +37,13 @@ FIXED = Words().count(render(SEGMENTS)) - 70
 
 
 def test_a_prompt_that_fits_is_whole() -> None:
-    fitted = fit_prompt(SEGMENTS, render, Words(), Room(FIXED + 70 + 30, 30), "row 0")
+    fitted = fit_prompt(SEGMENTS, LONG, render, Words(), Room(FIXED + 70 + 30, 30), "row 0")
     assert fitted.text == render(SEGMENTS)
     assert (fitted.kept_prompt, fitted.kept_long) == (1.0, 1.0)
 
 
 def test_the_long_segments_keep_one_common_share_and_the_others_everything() -> None:
-    fitted = fit_prompt(SEGMENTS, render, Words(), Room(FIXED + 35 + 30, 30), "row 0")
+    fitted = fit_prompt(SEGMENTS, LONG, render, Words(), Room(FIXED + 35 + 30, 30), "row 0")
     # 35 of 70 tokens of the long segments fit: half of each.
     assert fitted.text == render(
         SEGMENTS._replace(record=words("r", 20), radiology=words("x", 5), labs=words("l", 10))
@@ -53,7 +53,7 @@ def test_the_long_segments_keep_one_common_share_and_the_others_everything() -> 
 
 
 def test_nothing_left_of_a_segment_does_not_read_as_nothing_there() -> None:
-    fitted = fit_prompt(SEGMENTS, render, Words(), Room(FIXED + 3 + 30, 30), "row 0")
+    fitted = fit_prompt(SEGMENTS, LONG, render, Words(), Room(FIXED + 3 + 30, 30), "row 0")
     # The marks of the two others take a word each; one fortieth of the record is one word, of the others none.
     assert fitted.text == render(SEGMENTS._replace(record="r0", radiology=CUT_AWAY, labs=CUT_AWAY))
     assert fitted.kept_long == 1 / 70
@@ -61,7 +61,7 @@ def test_nothing_left_of_a_segment_does_not_read_as_nothing_there() -> None:
 
 def test_an_empty_segment_stays_empty() -> None:
     segments = SEGMENTS._replace(radiology="")
-    fitted = fit_prompt(segments, render, Words(), Room(FIXED + 30 + 30, 30), "row 0")
+    fitted = fit_prompt(segments, LONG, render, Words(), Room(FIXED + 30 + 30, 30), "row 0")
     assert " |  | " in fitted.text
 
 
@@ -69,7 +69,7 @@ def test_what_is_never_cut_must_fit() -> None:
     with pytest.raises(
         InputError, match=r"row 7 of clibench:diagnosis.*take \d+ tokens.*100 tokens less 95.*leaves 5.*--context"
     ):
-        fit_prompt(SEGMENTS, render, Words(), Room(100, 95), "row 7 of clibench:diagnosis")
+        fit_prompt(SEGMENTS, LONG, render, Words(), Room(100, 95), "row 7 of clibench:diagnosis")
 
 
 def test_a_cut_never_goes_through_a_word_or_number() -> None:
@@ -85,7 +85,7 @@ def test_a_text_without_spaces_is_cut_anywhere() -> None:
 
 
 def _characters(text: str) -> dict[str, list[int]]:
-    return {name: list(range(1, len(text) + 1)) if name == "record" else [] for name in LONG_SEGMENTS}
+    return {name: list(range(1, len(text) + 1)) if name == "record" else [] for name in LONG.names}
 
 
 LENGTHS = st.integers(0, 60)
@@ -95,14 +95,14 @@ LENGTHS = st.integers(0, 60)
 def test_it_is_the_largest_ratio_that_fits(record: int, radiology: int, labs: int, room: int) -> None:
     segments = Segments("p1 p2", "", words("r", record), words("x", radiology), words("l", labs))
     measure, finest = Words(), max(record, radiology, labs)
-    ends = {name: measure.token_ends(getattr(segments, name)) for name in LONG_SEGMENTS}
+    ends = {name: measure.token_ends(getattr(segments, name)) for name in LONG.names}
     fits = [
         prompt
         for step in range(finest + 1)
         if measure.count(prompt := render(cut_segments(segments, ends, step, finest))) <= room
     ]
     try:
-        fitted = fit_prompt(segments, render, measure, Room(room + 5, 5), "row 0")
+        fitted = fit_prompt(segments, LONG, render, measure, Room(room + 5, 5), "row 0")
     except InputError:
         assert not fits
         return

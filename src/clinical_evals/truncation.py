@@ -1,26 +1,38 @@
 """Cutting a prompt to a model's context by one common ratio (CliBench, appendix B.5; protocol.md 2.4).
 
-When the whole prompt exceeds context − reserved output, record, radiology reports and lab results are cut at their
-ends, each to the same share of its tokens, and everything else stays whole. The share is found by bisection on the
+When the whole prompt exceeds context − reserved output, its long segments (in CliBench record, radiology reports and
+lab results, in IOR-Bench the dialogue) are cut at their ends, each to the same share of its tokens, and everything
+else stays whole. The share is found by bisection on the
 tokenised final prompt: tokens merge at the cuts and chat templates add their own, so that a sum over the parts would
 not be exact.
 """
 
 from bisect import bisect_right
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from clinical_evals.clibench.segments import LONG_SEGMENTS, Segments
 from clinical_evals.errors import InputError
-
-RESERVED_OUTPUT = 650
-"""Tokens kept free for the answer: at least 80 % of what a complete answer needs (appendix B.5)."""
 
 CUT_AWAY = "[…]"
 """Stands for a segment of which nothing is left; it must not read as if the patient had none."""
 
 WORD_REACH = 60
 """How many characters a cut may move back to the end of a word, so that no number loses its last digits."""
+
+
+Segments = TypeVar("Segments", bound=Any)
+"""A `NamedTuple` of texts."""
+
+
+class Long(NamedTuple):
+    """What of a prompt may be cut."""
+
+    names: tuple[str, ...]
+    """The fields of the segments that are cut when the prompt does not fit; the others stay whole."""
+    whole: str
+    """What else there is, as an error names it."""
+    way_out: str = ""
+    """What else helps when that alone does not fit, as a sentence."""
 
 
 class Measure(Protocol):
@@ -56,16 +68,17 @@ class FittedPrompt(NamedTuple):
     kept_prompt: float
     """Share of the tokens of the whole prompt that were kept (the ratio of Table 8), 1.0 when nothing was cut."""
     kept_long: float
-    """Share of the tokens of the three long segments that were kept."""
+    """Share of the tokens of the long segments that were kept."""
 
 
 def fit_prompt(
-    segments: Segments, render: Callable[[Segments], str], measure: Measure, room: Room, where: str
+    segments: Segments, long: Long, render: Callable[[Segments], str], measure: Measure, room: Room, where: str
 ) -> FittedPrompt:
     """The prompt with its long segments cut by the largest common ratio at which it fits.
 
     Args:
         segments: the whole segments.
+        long: which of them may be cut.
         render: makes the final prompt (chat template included) of segments.
         measure: the model's own tokenizer.
         room: the tokens there are.
@@ -78,7 +91,7 @@ def fit_prompt(
     whole = measure.count(text)
     if whole <= room.prompt:
         return FittedPrompt(text, whole, whole, 1.0, 1.0)
-    ends = {name: measure.token_ends(getattr(segments, name)) for name in LONG_SEGMENTS}
+    ends = {name: measure.token_ends(getattr(segments, name)) for name in long.names}
     finest = max(map(len, ends.values()))
 
     def at(step: int) -> Segments:
@@ -92,7 +105,7 @@ def fit_prompt(
         middle = (low + high) // 2
         low, high = (middle, high) if measure.count(render(at(middle))) <= room.prompt else (low, middle)
     if low < 0:
-        raise _too_long(measure.count(render(at(0))), room, where)
+        raise _too_long(measure.count(render(at(0))), long, room, where)
     text = render(at(low))
     tokens = measure.count(text)
     return FittedPrompt(text, tokens, whole, tokens / whole, _kept_share(at(low), ends))
@@ -107,8 +120,9 @@ def cut_segments(segments: Segments, ends: dict[str, list[int]], step: int, step
         step: 0 keeps nothing of the long segments, `steps` everything.
         steps: how fine the ratio is; the token count of the longest of them makes every token a step.
     """
-    cut = {name: _cut(getattr(segments, name), ends[name], step, steps) for name in LONG_SEGMENTS}
-    return segments._replace(**cut)
+    cut = {name: _cut(getattr(segments, name), ends[name], step, steps) for name in ends}
+    replaced: Segments = segments._replace(**cut)
+    return replaced
 
 
 def _cut(text: str, ends: list[int], step: int, steps: int) -> str:
@@ -124,7 +138,7 @@ def _cut(text: str, ends: list[int], step: int, steps: int) -> str:
     return text[:end].rstrip() or CUT_AWAY
 
 
-def _kept_share(cut: Segments, ends: dict[str, list[int]]) -> float:
+def _kept_share(cut: Any, ends: dict[str, list[int]]) -> float:
     kept = sum(
         bisect_right(of, len(getattr(cut, name))) for name, of in ends.items() if getattr(cut, name) != CUT_AWAY
     )
@@ -132,12 +146,11 @@ def _kept_share(cut: Segments, ends: dict[str, list[int]]) -> float:
     return kept / whole if whole else 1.0
 
 
-def _too_long(fixed: int, room: Room, where: str) -> InputError:
+def _too_long(fixed: int, long: Long, room: Room, where: str) -> InputError:
     return InputError(
-        f"{where}: system role, instruction, profile, history diagnoses and question are never cut and take {fixed} "
-        "tokens, "
-        f"but a context of {room.context} tokens less {room.reserved} reserved for the answer leaves "
-        f"{max(room.prompt, 0)}. "
+        f"{where}: {long.whole} are never cut and take {fixed} tokens, but a context of {room.context} tokens less "
+        f"{room.reserved} reserved for the answer leaves {max(room.prompt, 0)}. "
         f"Give a longer --context (at least {fixed + room.reserved}), if the model has it, or fewer --answer-tokens. "
-        f"(lighteval's own command line has neither: there CLINICAL_EVALS_CONTEXT={fixed + room.reserved}.)"
+        f"{long.way_out}".rstrip()
+        + f" (lighteval's own command line has neither: there CLINICAL_EVALS_CONTEXT={fixed + room.reserved}.)"
     )

@@ -1,0 +1,85 @@
+"""What is printed of a task that asked for codes: scores by level, and in words how the answers were understood."""
+
+from collections.abc import Sequence
+
+from clinical_evals.tasks.code_results import CodeResult
+from clinical_evals.tasks.results import Intervals
+from clinical_evals.tasks.ruled_table import ruled
+
+OWN_TITLES = (
+    "official: our own titles stand in for MIMIC's dictionary, which the published tables used; "
+    "--dictionary d_icd_diagnoses.csv.gz gives it"
+)
+
+
+def format_codes(result: CodeResult) -> list[str]:
+    """Head, table and remarks of a result."""
+    return [
+        f"{result.protocol} protocol (micro scores in %, 95 % interval by patient)",
+        format_table(result.scored.scores(), result.intervals, result.scored.counts.levels),
+        format_diagnostics(result.scored.diagnostics),
+        OWN_TITLES if result.scored.diagnostics.get("own_titles") else "",
+    ]
+
+
+def format_both_codes(standard: CodeResult, official: CodeResult) -> list[str]:
+    """The same for a task that both protocols scored: side by side, the official scores without intervals."""
+    return [
+        "both protocols (micro scores in %; standard with 95 % interval by patient)",
+        format_side_by_side(standard, official),
+        f"standard: {format_diagnostics(standard.scored.diagnostics)}",
+        f"official: {format_diagnostics(official.scored.diagnostics)}",
+        OWN_TITLES if official.scored.diagnostics["own_titles"] else "",
+    ]
+
+
+def format_table(scores: dict[str, float], intervals: Intervals, levels: Sequence[str]) -> str:
+    """Levels × precision, recall, F1 and macro F1 in percent, each with its interval."""
+    measures = ("precision", "recall", "f1", "macro_f1")
+    head = ["level", "precision", "recall", "F1", "macro F1"]
+    rows = [
+        [level, *(_cell(scores, intervals, f"{measure}_{level}") for measure in measures)]
+        for level in (*levels, "average")
+    ]
+    return ruled([head], rows)
+
+
+def format_side_by_side(standard: CodeResult, official: CodeResult) -> str:
+    """Levels × precision, recall and F1 in percent: standard with intervals, beside it official without."""
+    measures = ("precision", "recall", "f1")
+    heads = [["", "standard", "", "", "official", "", ""], ["level", *("precision", "recall", "F1") * 2]]
+    ours, theirs = standard.scored.scores(), official.scored.scores()
+    rows = [
+        [
+            level,
+            *(_cell(ours, standard.intervals, f"{measure}_{level}") for measure in measures),
+            *(f"{100 * theirs[f'{measure}_{level}']:5.2f}" for measure in measures),
+        ]
+        for level in (*standard.scored.counts.levels, "average")
+    ]
+    return ruled(heads, rows)
+
+
+def format_diagnostics(diagnostics: dict[str, float]) -> str:
+    """One line: how the answers' items were understood, and what became of answers without any."""
+    shares = ", ".join(
+        f"{100 * diagnostics[f'share_{how}']:.1f} % {label}"
+        for how, label in (
+            ("code", "from codes"),
+            ("title", "exact titles"),
+            ("embedding", "embeddings"),
+            ("unmatched", "unmatched"),
+        )
+    )
+    empty = f"{diagnostics['empty_answers']:.0f}"
+    if "rows_left_out" in diagnostics:
+        left_out = f"{diagnostics['rows_left_out']:.0f} of {diagnostics['rows']:.0f}"
+        empty = f"rows_left_out {left_out}: they predict nothing (empty answers: {empty})"
+    else:
+        empty += " empty answers"
+    return f"{diagnostics['items']:.0f} items: {shares}; {diagnostics['invalid_codes']:.0f} invalid codes, {empty}"
+
+
+def _cell(scores: dict[str, float], intervals: Intervals, key: str) -> str:
+    low, high = intervals[key]
+    return f"{100 * scores[key]:5.2f} [{100 * low:.2f}, {100 * high:.2f}]"

@@ -1,0 +1,138 @@
+"""The cards say what the data are: schema, SHA-256, counts, licence and the notices."""
+
+import hashlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from datasets import Features
+
+from clinical_evals.assets import dataset_folder
+from clinical_evals.datasets_hub.card import read_card, refresh_card
+from clinical_evals.datasets_hub.columns import Column
+from clinical_evals.datasets_hub.features import SCHEMAS, schema_of
+from clinical_evals.datasets_hub.names import DATASETS
+from clinical_evals.errors import InputError, UnknownNameError
+
+CARDS = {name: read_card(dataset_folder(name)) for name in DATASETS}
+LANGUAGES = {"clibench": "en", "ior-bench": "zh"}
+SPLITS = {"clibench": ("test", "train"), "ior-bench": ("test",)}
+# A change of one value of the data, by dataset.
+EDITS = {
+    "clibench": ("diagnosis/train.json", "Medicaid", "Medicare"),
+    "ior-bench": ("dynamic_h2/test.json", '"sex": "female"', '"sex": "male"'),
+}
+CONFIGS = [(name, config) for name, schemas in SCHEMAS.items() for config in schemas]
+every_dataset = pytest.mark.parametrize("name", DATASETS)
+every_config = pytest.mark.parametrize(("name", "config"), CONFIGS)
+
+
+def of_config(name: str, part: str, config: str) -> dict[str, Any]:
+    (found,) = [entry for entry in CARDS[name][0][part] if entry["config_name"] == config]
+    return found
+
+
+def test_every_dataset_has_schemas() -> None:
+    assert SCHEMAS.keys() == DATASETS.keys()
+
+
+@every_dataset
+def test_the_card_fits_schema_and_data(name: str) -> None:
+    fresh = yaml.safe_load(refresh_card(dataset_folder(name)).split("---\n", 2)[1])
+    written = yaml.safe_load(yaml.safe_dump(CARDS[name][0]))  # a copy
+    for metadata in (fresh, written):
+        for info in metadata["dataset_info"]:
+            info.pop("dataset_size")  # bytes in Arrow: they differ a little from one pyarrow to the next
+            [split.pop("num_bytes") for split in info["splits"]]
+    assert fresh == written, f"run: python -m clinical_evals.datasets_hub.card datasets/{name}"
+    assert [info["config_name"] for info in written["dataset_info"]] == list(SCHEMAS[name])
+
+
+@every_config
+def test_the_text_shows_the_columns_of_every_config(name: str, config: str) -> None:
+    assert f"\n{schema_of(name, config).table()}\n" in CARDS[name][1]
+
+
+@every_config
+def test_each_configs_description_holds_the_digest_of_its_data(name: str, config: str) -> None:
+    # Worked out here by hand: names and SHA-256 of the files, in the order of the splits.
+    folder = dataset_folder(name) / "data" / config
+    lines = "".join(
+        f"{split}.json\0{hashlib.sha256((folder / f'{split}.json').read_bytes()).hexdigest()}\n"
+        for split in SPLITS[name]
+    )
+    expected = hashlib.sha256(lines.encode()).hexdigest()
+    description = of_config(name, "configs", config)["description"]
+    assert description.startswith("SYNTHETIC")
+    assert description.endswith(f"SHA-256 of the data: {expected}")
+    assert of_config(name, "dataset_info", config)["description"] == description
+
+
+@every_dataset
+def test_an_edit_of_the_data_changes_the_card(tmp_path: Path, name: str) -> None:
+    folder = dataset_folder(name)
+    copy = Path(shutil.copytree(folder, tmp_path / name))
+    file, old, new = EDITS[name]
+    text = (copy / "data" / file).read_text(encoding="utf-8")
+    assert old in text
+    assert refresh_card(copy) == refresh_card(folder)
+    (copy / "data" / file).write_text(text.replace(old, new, 1), encoding="utf-8")
+    assert refresh_card(copy) != refresh_card(folder)
+
+
+@every_config
+def test_features_and_rows_are_what_the_hub_asks_for(name: str, config: str) -> None:
+    info = of_config(name, "dataset_info", config)
+    assert Features._from_yaml_list(info["features"]) == schema_of(name, config).features
+    assert [split["name"] for split in info["splits"]] == list(SPLITS[name])
+
+
+@every_dataset
+def test_the_metadata_is_what_the_hub_asks_for(name: str) -> None:
+    metadata = CARDS[name][0]
+    assert metadata["license"] == "apache-2.0"
+    assert metadata["language"] == [LANGUAGES[name]]
+    assert metadata["size_categories"] == ["n<1K"]
+    assert {"pretty_name", "tags", "task_categories"} <= metadata.keys()
+
+
+@every_dataset
+def test_the_text_says_synthetic(name: str) -> None:
+    assert "**SYNTHETIC.**" in CARDS[name][1]
+    assert f'load_dataset("{name}", "' in CARDS[name][1]
+
+
+def test_clibench_carries_the_notice_of_loinc() -> None:
+    text = CARDS["clibench"][1]
+    assert "This material contains content from LOINC (http://loinc.org)." in text
+    assert "under the license at http://loinc.org/license" in text.replace("\n> ", " ")
+
+
+def test_ior_bench_counts_its_rows_in_the_text() -> None:
+    text = CARDS["ior-bench"][1]
+    for config in SCHEMAS["ior-bench"]:
+        (split,) = of_config("ior-bench", "dataset_info", config)["splits"]
+        assert f"| `{config}` | {split['num_examples']}" in text
+
+
+COLUMNS = [
+    (config, column)
+    for name, config in CONFIGS
+    for columns in (schema_of(name, config).columns, *(inner for _, inner in schema_of(name, config).inner))
+    for column in columns
+]
+
+
+@pytest.mark.parametrize(("config", "column"), COLUMNS, ids=[f"{config}-{column.name}" for config, column in COLUMNS])
+def test_every_column_has_a_meaning(config: str, column: Column) -> None:
+    assert len(column.meaning) >= 2  # 主诉 (chief complaint) says it in two
+
+
+def test_unknown_configs_and_cards_without_metadata(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match=r"'dynamic'. Did you mean 'dynamic_h"):
+        schema_of("ior-bench", "dynamic")
+    (tmp_path / "README.md").write_text("# No metadata\n")
+    with pytest.raises(InputError, match="does not start with YAML"):
+        read_card(tmp_path)
