@@ -46,7 +46,7 @@ class HashEncoder(Encoder):
     def __init__(self) -> None:
         self.name, self.folder = "hash", Path()
 
-    def encode(self, texts: Sequence[str], progress: Any = None, precision: str = "float32") -> Any:
+    def encode(self, texts: Sequence[str], progress: Any = None, precision: str = "float32", *_: Any) -> Any:
         self.encoded += len(texts)
         time.sleep(self.seconds)
         seeds = [int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") for text in texts]

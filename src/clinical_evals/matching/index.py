@@ -18,6 +18,8 @@ from clinical_evals.matching.index_store import CHUNK_TITLES, IndexStore
 from clinical_evals.matching.titles import Titles, titles_of
 from clinical_evals.ontology import CodeSystem
 
+BUILD_TOKENS = 1024
+"""Tokens in one batch when an index is built: many texts of each length, so little of the last batches is filler."""
 QUERY_BLOCK = 1024
 TITLE_BLOCK = 4096
 GROUP = 16
@@ -239,7 +241,8 @@ def _build(titles: Titles, encoder: Encoder, precision: Precision, store: IndexS
             rows = order[start : start + CHUNK_TITLES]
             chunk = store.read_chunk(start, len(rows))
             if chunk is None:
-                chunk = encoder.encode([titles.titles[row] for row in rows], bar, precision).astype(np.float16)
+                texts = [titles.titles[row] for row in rows]
+                chunk = encoder.encode(texts, bar, precision, BUILD_TOKENS).astype(np.float16)
                 store.write_chunk(start, chunk)
             else:
                 bar.update(len(rows))
