@@ -331,7 +331,7 @@ DIALOGUES = [
     pytest.param("", "the dialogue is empty; expected turns of a patient and a doctor", id="empty"),
     pytest.param("[{}, {}]", "the dialogue is empty", id="only empty turns"),
     pytest.param("医生：您好\n医生：挂内科", "no patient turn stands before the last doctor turn", id="no patient"),
-    pytest.param("[{'护士': '您好'}]", "entry 1 has the speaker '护士'", id="another speaker"),
+    pytest.param("[{'路人': '您好'}]", "entry 1 has the speaker '路人'", id="another speaker"),
 ]
 
 

@@ -132,7 +132,7 @@ BAD_STATIC = [
     (_bad(2, "[{'病人': '疼'}]"), "column '对话内容': the dialogue has no doctor turn"),
     (_bad(2, "[{'医生': '您好'}, {'病人': '疼'}]"), "column '对话内容': no patient turn stands before the last"),
     (_bad(2, "[{'病人': '疼}]"), "column '对话内容': neither JSON"),
-    (_bad(2, "[{'护士': '疼'}]"), "column '对话内容': entry 1 has the speaker '护士'"),
+    (_bad(2, "[{'路人': '疼'}]"), "column '对话内容': entry 1 has the speaker '路人'"),
     (_bad(2, "[" * 150_000), "column '对话内容': neither JSON"),
     (_bad(2, "a" * 300_000), "column '对话内容': a dialogue of 300,000 characters, the limit is 200,000"),
     (_bad(2, "疼" * 10_000_000), "column '对话内容': 10,000,000 characters, the limit of one cell is 1,000,000"),

@@ -178,6 +178,12 @@ def test_an_endless_turn_is_cut_at_the_end_of_a_sentence() -> None:
     assert len(own_words("啊" * 1_000_000)) == LONGEST_TURN
 
 
+@pytest.mark.parametrize("unit", ["\n", " \n", "*", "患者", "\n患者", "<think>", "【", "\n\t："])
+def test_a_megabyte_of_anything_ends(unit: str) -> None:
+    # Quadratic time on any of these would be minutes.
+    assert 0 < len(own_words(unit * (1_000_000 // len(unit)))) <= LONGEST_TURN
+
+
 @given(st.text(max_size=2000))
 def test_what_is_said_is_never_empty_never_long_and_one_line(answer: str) -> None:
     said = own_words(answer)

@@ -114,7 +114,7 @@ def test_forms(text: str, turns: list[tuple[str, str]], empty: int) -> None:
         ("[{'病人': '疼}]", "neither JSON .* nor a Python list .* at character .* expected a list of dicts"),
         ("[{‘病人’：‘疼’}]", "neither JSON .* nor a Python list"),
         ("[{'病人': nan}]", "neither JSON .* nor a Python list"),
-        ("[{'护士': '疼'}]", "entry 1 has the speaker '护士'; expected a list of dicts with the keys 病人 and 医生"),
+        ("[{'路人': '疼'}]", "entry 1 has the speaker '路人'; expected a list of dicts with the keys 病人 and 医生"),
         ("[{'病人': '疼'}, {'role': 'system', 'content': 'x'}]", "entry 2 has the speaker 'system'"),
         ("[{'病人': '疼'}, '医生']", "entry 2 is str '医生'; expected a list of dicts"),
         ("[{'病人': ['疼']}]", "what is said in entry 1 is list"),

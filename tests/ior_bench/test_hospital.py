@@ -166,13 +166,15 @@ def test_bad_records_stop_with_line_and_way_out_or_are_listed(tmp_path: Path, ba
 
 
 def test_dialogues_that_leave_nothing_to_ask(tmp_path: Path) -> None:
-    path = _write(tmp_path, '科室,对话\n骨科,"医生：您好"\n骨科,\n骨科,患者：疼\n')
+    path = _write(tmp_path, '科室,对话\n骨科,"医生：您好"\n骨科,\n骨科,患者：疼 医生：骨科\n骨科,患者：疼\n')
     columns = {"department": "科室", "dialogue": "对话"}
     with pytest.raises(InputError, match="line 2: column '对话': no patient turn stands before the last doctor turn"):
         read_hospital_static(path, columns)
     read = read_hospital_static(path, columns, skip_invalid=True)
     assert [row["id"] for row in read.rows] == ["static-0003"]
     assert read.skipped[1].reason.startswith("column '对话': the dialogue is empty")
+    # Whoever marks the doctor in a way that is not known would show the model the answer: so it must be found.
+    assert read.skipped[2].reason.startswith("column '对话': the dialogue has no doctor turn")
 
 
 def test_a_damaged_cell_of_a_column_that_is_not_read_does_no_harm(tmp_path: Path) -> None:
@@ -239,8 +241,11 @@ def test_real_questions_load_as_a_hospital(questions: Path) -> None:
     read = read_hospital_static(questions, columns)
     assert len(read.rows) == 7644
     assert read.skipped == []
-    # 378 of the records are there a second time, word for word.
-    assert read.notes == ("rows that repeat an earlier one in all but the id, kept: 378",)
+    # 378 of the records are there a second time, word for word; five patients write the department themselves.
+    assert read.notes == (
+        "rows that repeat an earlier one in all but the id, kept: 378",
+        "rows in which the patient names the department, as patients do: 5",
+    )
     counts = Counter(row["department"] for row in read.rows)
     assert len(counts) == 11
     assert counts.most_common(2) == [("肝病科", 3121), ("消化科", 1414)]

@@ -174,6 +174,23 @@ def test_few_shot_with_rows_as_examples_scores_the_held_out_part_only(tokenizer:
     assert "58 rows (seeded) that are never scored; scored on the 14 held out" in format_results([result])
 
 
+def test_robustness_is_over_the_rows_that_all_four_were_asked(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # No written example has one of these departments: the few-shot examples are rows, and two of ten are held out.
+    departments = ("风水科", "骨科")
+    monkeypatch.setenv("IOR_BENCH_DIR", str(hospital(tmp_path, 10, "膝盖疼", departments)))
+    results = run(model, tmp_path / "out", "ior_bench|static")
+    assert [len(result.lines) for result in results] == [10, 2, 10, 10]
+    held_out = {line["row"] for line in results[1].lines}
+    right = sum(departments[row % 2] == ANSWER for row in held_out) / 2
+    (file,) = (tmp_path / "out").glob("ior_bench_static_robustness-*.json")
+    found = json.loads(file.read_text())
+    assert set(found["accuracy"].values()) == {right}
+    assert (found["rows"], found["most_rows"], found["agree"], found["sd"]) == (2, 10, 2, 0)
+    assert "all on the 2 rows that the few-shot examples leave, of 10" in format_results(results)
+
+
 def test_both_protocols_and_a_log_scored_again(model: Path, tmp_path: Path) -> None:
     standard, official = run(model, tmp_path, "ior_bench|static_cot", max_samples=8, protocol="both")
     assert standard.scored.scores()["accuracy"] == official.scored.scores()["accuracy"]

@@ -12,6 +12,7 @@ from clinical_evals.errors import InputError
 from clinical_evals.ior_bench.dialogue_text import Turn
 from clinical_evals.ior_bench.labels import Labels
 from clinical_evals.ior_bench.records import Record, RowError, Table
+from clinical_evals.ior_bench.static import seen_turns
 
 CONFIGS = ("static", "dynamic_h1", "dynamic_h2")
 RECORD_FIELDS = (
@@ -80,7 +81,7 @@ def gather_rows(table: Table, draft: Callable[[Record], Draft], labels: Labels, 
             skipped.append(Skipped(where, str(error)))
             continue
         places[made.row["id"]] = where
-        notes.take(made, written)
+        notes.take(made, written, where)
         rows.append(made.row)
     _check_any(table, rows, skipped)
     for row in rows:
@@ -114,13 +115,20 @@ class _Notes:
         self._empty_turns = self._repeated = 0
         self._respelled: dict[str, str] = {}
         self._seen: set[str] = set()
+        self._told: list[str] = []
+        self._guessed = 0
 
-    def take(self, made: Draft, written: str) -> None:
+    def take(self, made: Draft, written: str, where: str) -> None:
         self._empty_turns += made.empty_turns
         if written != made.row["department"]:
             self._respelled[written] = made.row["department"]
         content = repr([value for name, value in made.row.items() if name != "id"])
         self._repeated += content in self._seen
+        if "dialogue" in made.row:
+            shown = seen_turns(made.row["dialogue"])
+            told = {turn["role"] for turn in shown if made.row["department"] in turn["content"]}
+            self._told += [where] if "doctor" in told else []
+            self._guessed += told == {"patient"}
         self._seen.add(content)
 
     def lines(self) -> tuple[str, ...]:
@@ -129,6 +137,11 @@ class _Notes:
             f"turns without text left out of the dialogues: {self._empty_turns}": self._empty_turns,
             f"labels in one spelling (width, spaces, case): {respelled}": self._respelled,
             f"rows that repeat an earlier one in all but the id, kept: {self._repeated}": self._repeated,
+        }
+        notes |= {
+            "rows in which a doctor turn before the last one names the department, so that the prompt gives it away: "
+            f"{len(self._told)}, the first at {self._told[0] if self._told else ''}": self._told,
+            f"rows in which the patient names the department, as patients do: {self._guessed}": self._guessed,
         }
         return tuple(note for note, count in notes.items() if count)
 

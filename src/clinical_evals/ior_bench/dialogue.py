@@ -96,8 +96,8 @@ def take(step: Step, dialogue: Dialogue, answer: str) -> Dialogue:
 _REASONING = re.compile(r"\A.*</think>", re.DOTALL)
 _UNFINISHED = re.compile(r"\A\s*<think>")
 _LABEL = r"(?:患者|病人|家长|家属|导诊(?:员|人员|助手)?|医生|patient|doctor|user|assistant)"
-_OWN_LABEL = re.compile(rf"\A\s*[【\[*]*{_LABEL}[】\]*]*\s*[:：][*\s]*", re.IGNORECASE)
-_NEXT_SPEAKER = re.compile(rf"\n\s*[【\[*]*{_LABEL}[】\]*]*\s*[:：]", re.IGNORECASE)
+_OWN_LABEL = re.compile(rf"\A\s*+[【\[*]*+{_LABEL}[】\]*]*+\s*+[:：][*\s]*+", re.IGNORECASE)
+_NEXT_SPEAKER = re.compile(rf"^[ \t\u3000]*+[【\[*]*+{_LABEL}[】\]*]*+[ \t]*+[:：]", re.IGNORECASE | re.MULTILINE)
 _SENTENCE_END = re.compile(r"[。！？!?\n]")
 
 
@@ -113,7 +113,7 @@ def own_words(answer: str) -> str:
     if _UNFINISHED.match(text):
         return SILENCE  # it never came to speak
     text = _OWN_LABEL.sub("", text, count=1)
-    following = _NEXT_SPEAKER.search(text)
+    following = _NEXT_SPEAKER.search(text, 1)
     text = " ".join((text[: following.start()] if following else text).split())
     if len(text) > LONGEST_TURN:
         ends = [match.end() for match in _SENTENCE_END.finditer(text, 0, LONGEST_TURN)]

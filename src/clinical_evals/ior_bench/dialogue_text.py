@@ -8,25 +8,19 @@ said stay as they are. The order of the keys of a dict is the order of speech, a
 import ast
 import json
 import re
-import unicodedata
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from clinical_evals.ior_bench.speakers import lines_of, read_mark, role_of, unknown_speakers
+
 MAX_DIALOGUE = 200_000
 """Characters of one dialogue: Python's own parser is only fed text of bounded size."""
 
-_ROLES = {
-    **dict.fromkeys(("病人", "患者", "家属", "patient"), "patient"),
-    **dict.fromkeys(("医生", "医师", "大夫", "doctor"), "doctor"),
-}
-_SPEAKER = "|".join(_ROLES)
-_MARK = re.compile(  # possessive, so that long runs of spaces cannot make it slow
-    rf"\s*+(?:[\[【(（]\s*+(?P<inside>{_SPEAKER})\s*+[\]】)）]|(?P<plain>{_SPEAKER}))\s*+[:：](?P<said>.*)",
-    re.IGNORECASE,
-)
 _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
-_EXPECTED = "expected a list of dicts with the keys 病人 and 医生 (or role and content)"
+_EXPECTED = (
+    "expected a list of dicts with the keys 病人 and 医生, or role (patient, user, doctor, assistant, …) and content"
+)
 
 
 class Turn(NamedTuple):
@@ -61,7 +55,7 @@ def parse_dialogue(text: str) -> Dialogue:
     text = text.strip().lstrip("\ufeff").lstrip()
     if not text:
         return Dialogue([])
-    if text[0] in "[{(\"'" and not _MARK.match(text):
+    if text[0] in "[{(\"'" and read_mark(lines_of(text)[0]) is None:
         spoken = [said for place, pairs in enumerate(_listed_turns(text), start=1) for said in _speech(pairs, place)]
     else:
         spoken = _marked_lines(text)
@@ -133,7 +127,7 @@ def _speech(pairs: _Pairs, place: int) -> Iterable[tuple[str, str]]:
     if "role" in said and "content" in said:
         pairs = _Pairs([(said["role"], said["content"])])
     for speaker, content in pairs or _Pairs([("病人", None)]):
-        role = _ROLES.get(unicodedata.normalize("NFKC", str(speaker)).strip().casefold())
+        role = role_of(speaker)
         if role is None:
             raise ValueError(f"entry {place} has the speaker {str(speaker)[:40]!r}; {_EXPECTED}")
         yield role, _content(content, place)
@@ -160,14 +154,20 @@ def _kind(value: object) -> str:
 def _marked_lines(text: str) -> list[tuple[str, str]]:
     """Turns that begin with a mark such as 患者： or 医生：; a line without mark goes on with the turn before it."""
     spoken: list[tuple[str, list[str]]] = []
-    for place, line in enumerate(text.splitlines(), start=1):
-        mark = _MARK.fullmatch(line)
+    lines = lines_of(text)
+    for place, line in enumerate(lines, start=1):
+        mark = read_mark(line)
         if mark:
-            spoken.append((_ROLES[(mark["inside"] or mark["plain"]).casefold()], [mark["said"].strip()]))
+            spoken.append((mark.role, [mark.said]))
         elif spoken:
             spoken[-1][1].append(line.strip())
         elif line.strip():
             raise ValueError(
                 f"line {place} of the dialogue has no speaker mark such as 患者： or 医生： before it; {_EXPECTED}"
             )
+    if unknown := unknown_speakers(lines):
+        raise ValueError(
+            f"several lines begin with {unknown[0]!r} and a colon, which is no speaker that is known, so its words "
+            "would be taken for the turn before: write 患者： or 医生： instead, or take the colon away"
+        )
     return [(role, "\n".join(lines).strip()) for role, lines in spoken]

@@ -48,8 +48,8 @@ def read_hospital_static(
     """Rows of the static task from a hospital's table of dialogues or questions.
 
     A `dialogue` is a list as the authors write it, a list of role and content, or lines such as 患者：…; a `question`
-    becomes one turn of the patient. An `answer` is added as the last doctor turn, which the task cuts away. A row
-    without any doctor turn is asked as a whole.
+    becomes one turn of the patient. An `answer` is added as the last doctor turn, which the task cuts away. A dialogue
+    without any doctor turn is refused: who marks the doctor otherwise would show the answer; a question needs none.
 
     Args:
         path: the table (.csv, .tsv, .txt, .xlsx, .jsonl).
@@ -156,7 +156,7 @@ def _turns(record: Record, found: Mapping[str, list[str]]) -> tuple[list[Turn], 
     spoken, empty = read_cell(record, column, parse_dialogue)
     turns = [*spoken, *closing]
     try:
-        check_turns(turns, doctor_required=False)
+        check_turns(turns, doctor_required=True)
     except ValueError as error:
         raise RowError(f"column {column!r}: {error}") from error
     return turns, empty

@@ -38,6 +38,8 @@ def format_robustness(found: Robustness) -> str:
     spread = f"{_percent(found.mean)} ± {_percent(found.sd)}"
     row = [*(_percent(found.accuracy[name]) for name in STRATEGIES), spread, f"{found.agree} of {found.rows} rows"]
     title = f"robustness over the four strategies, {found.protocol} protocol (accuracy in %, population SD)"
+    if found.rows < found.most_rows:
+        title += f",\nall on the {found.rows} rows that the few-shot examples leave, of {found.most_rows}"
     return f"{title}\n{ruled([heads], [row], last_apart=False)}"
 
 

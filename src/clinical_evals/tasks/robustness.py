@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clinical_evals.ior_bench.prompts import STRATEGIES
-from clinical_evals.scoring.department import agreement, mean_and_sd
+from clinical_evals.scoring.department import Outcome, agreement, mean_and_sd
 from clinical_evals.tasks.department_results import DepartmentResult
 from clinical_evals.tasks.names import PROTOCOL_VERSION
 from clinical_evals.tasks.results import Result, write_json
@@ -16,7 +16,7 @@ class Robustness(NamedTuple):
 
     protocol: str
     accuracy: dict[str, float]
-    """By strategy, 0-1; each over the rows that it was asked."""
+    """By strategy, 0-1; over the rows that all strategies were asked."""
     mean: float
     sd: float
     """Mean and population standard deviation (ddof 0) of the accuracies."""
@@ -24,6 +24,8 @@ class Robustness(NamedTuple):
     """Rows on which all strategies name the same department, right or wrong."""
     rows: int
     """Rows that all strategies were asked."""
+    most_rows: int
+    """Rows that some strategy was asked; more than `rows` where examples were taken from the rows."""
 
 
 def find_robustness(results: Sequence[Result], protocol: str) -> Robustness | None:
@@ -35,15 +37,19 @@ def find_robustness(results: Sequence[Result], protocol: str) -> Robustness | No
     }
     if set(by_strategy) != set(STRATEGIES):
         return None
-    ordered = [by_strategy[name] for name in STRATEGIES]
-    accuracy = {name: result.scored.scores()["accuracy"] for name, result in zip(STRATEGIES, ordered, strict=True)}
+    outcomes = {name: _by_row(by_strategy[name]) for name in STRATEGIES}
+    # A few-shot run whose examples are rows is scored on the held-out part: the others are then compared on it, too.
+    rows = sorted(set.intersection(*map(set, outcomes.values())))
+    if not rows:
+        return None
+    accuracy = {name: sum(of[row].right for row in rows) / len(rows) for name, of in outcomes.items()}
     mean, sd = mean_and_sd(list(accuracy.values()))
-    predictions = [result.predictions for result in ordered]
-    # A few-shot run with more examples than are written is scored on the held-out part only.
-    rows = sorted(set.intersection(*(set(each) for each in predictions)))
-    return Robustness(
-        protocol, accuracy, mean, sd, agreement([[each[row] for row in rows] for each in predictions]), len(rows)
-    )
+    agree = agreement([[of[row].predicted for row in rows] for of in outcomes.values()])
+    return Robustness(protocol, accuracy, mean, sd, agree, len(rows), max(map(len, outcomes.values())))
+
+
+def _by_row(result: DepartmentResult) -> dict[int, Outcome]:
+    return {line["row"]: outcome for line, outcome in zip(result.lines, result.scored.outcomes, strict=True)}
 
 
 def write_robustness(found: Robustness, results: Sequence[Result], folder: Path) -> Path:
