@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from clinical_evals.cli import main
+from clinical_evals.errors import InputError
 from clinical_evals.version import __version__
 
 EVAL = ["eval", "accelerate"]
@@ -195,3 +196,22 @@ def test_install_and_uninstall(tmp_path: Path) -> None:
         done = subprocess.run([*command, what], capture_output=True, text=True, check=False, env=environment)
         assert done.returncode == 0, done.stderr
         assert re.search(said, done.stdout)
+
+
+@pytest.mark.parametrize(
+    "model_args",
+    ["", "nonsense", "model_name=/no/such/model", "model_name=x,generation_parameters={max_new_tokens:0}"],
+)
+def test_a_refused_run_leaves_no_folder(model_args: str, tmp_path: Path) -> None:
+    out = tmp_path / "runs"
+    assert main([*EVAL, model_args, "--tasks", "clibench", "--output-dir", str(out)]) in (2, 3)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("tokens", ["0", "-5", "abc", "1.5"])
+def test_an_answer_has_a_whole_number_of_tokens(tokens: str) -> None:
+    from clinical_evals.tasks.model_args import _answer_tokens
+
+    with pytest.raises(InputError, match=r"max_new_tokens .*expected a whole number of at least 1"):
+        _answer_tokens(tokens)
+    assert (_answer_tokens(7), _answer_tokens("64"), _answer_tokens(None)) == (7, 64, None)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 from clinical_evals.clibench.prompts import PROMPT_VERSION
+from clinical_evals.ior_bench.dialogue_prompts import DIALOGUE_PROMPT_VERSION
 from clinical_evals.ior_bench.prompts import PROMPT_VERSION as IOR_PROMPT_VERSION
 from clinical_evals.ontology import SYSTEMS, get_system
 from clinical_evals.tasks.names import PROTOCOL_VERSION
@@ -19,6 +20,6 @@ def test_the_command_line_prints_every_version() -> None:
         f"clinical-evals {__version__}",
         f"protocol {PROTOCOL_VERSION} (standard and official)",
         f"prompts clibench {PROMPT_VERSION}",
-        f"prompts ior-bench {IOR_PROMPT_VERSION}",
+        f"prompts ior-bench {IOR_PROMPT_VERSION} (static), {DIALOGUE_PROMPT_VERSION} (dynamic)",
         *(f"{name} {get_system(name).release}" for name in SYSTEMS),
     ]

@@ -76,7 +76,7 @@ DYNAMIC = [
 ]
 # An invalid record of each file and the reason that must be given.
 INVALID = {
-    "static": ([["34", "女", "[{'护士': '您好'}]", "内科"]], "对话内容", "speaker '护士'"),
+    "static": ([["34", "女", "[{'路人': '您好'}]", "内科"]], "对话内容", "speaker '路人'"),
     "dynamic_h1": ([["三百岁", "女", "咳嗽", "", "", "", "", "呼吸内科", "内科"]], "年龄", "'三百岁' is not an age"),
     "dynamic_h2": ([["三百岁", "女", "咳嗽", "", "", "", "", "呼吸内科", "内科"]], "年龄", "'三百岁' is not an age"),
 }

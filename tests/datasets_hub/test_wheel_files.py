@@ -1,6 +1,7 @@
 """The wheel carries metric scripts and sample, and nothing that git does not know; installed elsewhere, it works."""
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -47,10 +48,10 @@ def call(arguments: Sequence[str | Path], cwd: Path, **extra: str) -> str:
 
 @pytest.fixture(scope="module")
 def known_to_git(repository: Path) -> list[str]:
-    """The files that are tracked, or new and not ignored."""
+    """The files that are tracked."""
     if not (repository / ".git").exists():
         pytest.skip("not a git checkout: there is no list of files to compare with")
-    listed = call(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], repository)
+    listed = call(["git", "ls-files", "-z", "--cached"], repository)
     return sorted(name for name in listed.split("\0") if name and (repository / name).is_file())
 
 
@@ -160,3 +161,23 @@ assert not asked, asked
 """
     output = call([python, "-c", code], tmp_path / "empty", HF_HOME=str(tmp_path / "hf"), PYTHONPATH="")
     assert output.split() == ["40", "1.0", "1.0", "72", "80", "80"]
+
+
+@pytest.mark.parametrize(
+    "name", ["src/clinical_evals/secret.json", "src/clinical_evals/new.py", "metrics/hier_icd_f1/untracked.py"]
+)
+def test_a_file_that_git_does_not_track_stops_the_build(copy: Path, tmp_path: Path, name: str) -> None:
+    checkout = Path(shutil.copytree(copy, tmp_path / "checkout"))
+    for secret in SECRETS:
+        (checkout / secret).unlink()
+    call(["git", "init", "--quiet"], checkout)
+    call(["git", "add", "--all", "--force"], checkout)
+    (checkout / name).write_text("x = 1")
+    (checkout / "notes.txt").write_text("not packed, so of no matter")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "out")]
+    done = subprocess.run(build, cwd=checkout, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode != 0
+    assert f"untracked files would be packed: {name}" in done.stderr
+    assert not list((tmp_path / "out").glob("*.whl"))
+    (checkout / name).unlink()
+    call(build, checkout)

@@ -23,6 +23,7 @@ from clinical_evals.ior_bench.department import (
 )
 
 FILE = json.loads(Path(__file__).with_name("department_cases.json").read_text(encoding="utf-8"))
+STATIC = Path(__file__).parents[2] / "datasets" / "ior-bench" / "data" / "static" / "test.json"
 LISTS: dict[str, list[str]] = FILE["lists"]
 CASES: list[dict[str, Any]] = FILE["cases"]
 IDS = [f"{case['kind']}-{place}" for place, case in enumerate(CASES)]
@@ -47,9 +48,20 @@ def test_official_rule(case: dict[str, Any]) -> None:
     assert extract_official(case["answer"], candidates_of(case)) == case["official"]
 
 
+def test_the_last_doctor_turn_of_every_dialogue_names_its_own_department() -> None:
+    """Protocol 1.2 takes the label from that turn: read as an answer, it must give it."""
+    rows = json.loads(STATIC.read_text(encoding="utf-8"))["rows"]
+    assert len(rows) == 72
+    found = {}
+    for row in rows:
+        turn = [turn["content"] for turn in row["dialogue"] if turn["role"] == "doctor"][-1]
+        found[row["id"]] = extract_department(turn, row["candidates"])
+    assert found == {row["id"]: Extraction(row["department"], (row["department"],)) for row in rows}
+
+
 def test_the_cases_are_many_and_of_all_kinds() -> None:
     kinds = Counter(case["kind"] for case in CASES)
-    assert len(CASES) >= 170
+    assert len(CASES) >= 1000
     assert len({(case["answer"], tuple(candidates_of(case))) for case in CASES}) == len(CASES)
     assert min(kinds.values()) >= 5, kinds
     assert all(case["why"] for case in CASES)
@@ -177,6 +189,54 @@ def test_width_and_case_change_nothing(department: str, upper: bool) -> None:
     assert extract_department(f"建议去{wide.upper() if upper else wide}。", departments).department == department
 
 
+NUMBERINGS = st.sampled_from(
+    ["{}. ", " {}. ", "({}) ", "（{}）", " {}、", " {}) ", " {}）", "；{}. ", "，{}、", " {}: "]
+)
+
+
+@given(departments_and_lists(), st.sampled_from(["", "推荐：", "结论：", "排名：", "科室："]), NUMBERINGS, st.data())
+def test_the_first_of_a_list_on_one_line_is_the_answer(
+    chosen: tuple[str, list[str]], opening: str, numbering: str, data: st.DataObject
+) -> None:
+    _, departments = chosen
+    named = data.draw(st.lists(st.sampled_from(departments), min_size=2, max_size=4, unique=True))
+    answer = opening + "".join(numbering.format(rank) + name for rank, name in enumerate(named, 1)).lstrip("；， ")
+    assert extract_department(answer, departments) == Extraction(named[0], tuple(named))
+
+
+CONDITIONS = st.sampled_from(
+    [
+        "如果疼痛持续，",
+        "若症状没有缓解，",
+        "一旦发热，",
+        "如有必要，",
+        "假如孩子发烧，",
+        "倘若加重，",
+        "必要时",
+        "如果您是孕妇，",
+    ]
+)
+CONSEQUENCES = st.sampled_from(
+    ["请挂{}。", "建议去{}。", "应该去{}就诊。", "可到{}看看。", "可以考虑{}。", "{}就诊。"]
+)
+
+
+@given(departments_and_lists(), CONDITIONS, CONSEQUENCES, st.data())
+def test_a_department_under_a_condition_counts_where_nothing_else_does(
+    chosen: tuple[str, list[str]], condition: str, consequence: str, data: st.DataObject
+) -> None:
+    department, departments = chosen
+    other = data.draw(st.sampled_from([name for name in departments if name != department]))
+    conditional = condition + consequence.format(department)
+    assert extract_department(conditional, departments) == Extraction(department, (department,))
+    for both in (conditional + f"目前建议挂{other}。", f"建议挂{other}。" + conditional):
+        assert extract_department(both, departments) == Extraction(other, (other,))
+    for refused in (f"不建议挂{department}。" + conditional, "信息不足，无法判断科室。" + conditional):
+        assert extract_department(refused, departments).department is None
+    second = conditional + "如果出现皮疹，请挂" + other + "。"
+    assert extract_department(second, departments) == Extraction(department, (department, other))
+
+
 PIECES = st.lists(
     st.one_of(
         st.sampled_from(LISTS["hospital_1"]),
@@ -262,7 +322,24 @@ def test_any_text_gives_a_candidate_or_none(pieces: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "filler",
-    ["患者反酸烧心，进食后加重。", "如果", "（", "不", "\n1. ", "结论：", " ", "小儿", "**", "医生：", "\\u6d88"],
+    [
+        "患者反酸烧心，进食后加重。",
+        "如果",
+        "（",
+        "不",
+        "\n1. ",
+        "结论：",
+        " ",
+        "小儿",
+        "**",
+        "医生：",
+        "\\u6d88",
+        "[ ] ",
+        "[x]",
+        "( )\n",
+        "心",
+        "0.1% ",
+    ],
 )
 def test_an_answer_of_200_000_characters(filler: str) -> None:
     long = (filler * 200_000)[:200_000]

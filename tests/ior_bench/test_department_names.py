@@ -111,6 +111,16 @@ def test_short_forms_are_letters_of_the_full_name_in_order() -> None:
         (["康复科"], "康复医学科", "康复科"),
         (["心血管内科"], "心内科", "心血管内科"),
         (["心血管内科", "心脏内科"], "心内科", None),
+        (["儿科", "小儿外科"], "小儿科", "儿科"),  # the whole name, in ordinary use
+        (["儿科", "小儿科"], "小儿科", None),
+        (["外科", "骨科"], "普外科", "外科"),
+        (["外科", "普外科"], "普通外科", "普外科"),  # closer than 外科
+        (["外科", "普外科"], "普外", "普外科"),
+        (["骨科", "创伤外科"], "创伤骨科", None),  # two fit
+        (["妇科", "妇科内分泌科"], "妇科内分泌", "妇科内分泌科"),
+        (["妇科内分泌科"], "妇科内分泌", None),  # nothing shorter that it has to be told from
+        (["神经内科", "神经外科"], "神外", "神经外科"),
+        (["耳鼻咽喉科"], "耳鼻喉", "耳鼻咽喉科"),
     ],
 )
 def test_forms_are_taken_where_they_are_unambiguous(candidates: list[str], form: str, names: str | None) -> None:

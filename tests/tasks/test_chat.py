@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from clinical_evals.errors import InputError
 from clinical_evals.tasks.chat import ChatPrompt
 
 TURNS = (
@@ -71,3 +72,50 @@ def test_token_ends_cover_the_text(tokenizer: Any) -> None:
     assert ends == sorted(ends)
     assert ends[-1] == len(text)
     assert len(ends) == len(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+CONVERSATION = [
+    {"role": "system", "content": "S"},
+    {"role": "user", "content": "U1"},
+    {"role": "assistant", "content": "A1"},
+    {"role": "user", "content": "U2"},
+]
+REFUSING = (
+    "{% for m in messages %}{% if m.role == 'assistant' %}{{ raise_exception('one question only') }}{% endif %}"
+    "{% endfor %}" + TURNS
+)
+FORGETFUL = "[user]{{ messages[-1].content }}[assistant]"
+
+
+def test_a_conversation_in_the_models_own_template(tokenizer: Any) -> None:
+    expected = "".join(f"<|im_start|>{said['role']}\n{said['content']}<|im_end|>\n" for said in CONVERSATION)
+    chat = ChatPrompt(tokenizer, use_chat_template=True)
+    chat.check_conversation()
+    assert chat.render_messages(CONVERSATION) == f"{expected}<|im_start|>assistant\n"
+
+
+@pytest.mark.parametrize("template", [NO_SYSTEM, SILENT])
+def test_a_conversation_without_a_system_role(tokenizer: Any, template: str) -> None:
+    chat = ChatPrompt(with_template(tokenizer, template), use_chat_template=True)
+    chat.check_conversation()
+    assert chat.render_messages(CONVERSATION) == "[user]S\n\nU1[assistant]A1[user]U2[assistant]"
+    assert CONVERSATION[1]["content"] == "U1"  # what was given is not changed
+
+
+def test_a_conversation_without_a_template_is_lines_of_plain_text(tokenizer: Any) -> None:
+    chat = ChatPrompt(with_template(tokenizer, None), use_chat_template=False)
+    chat.check_conversation()
+    assert chat.render_messages(CONVERSATION) == "system: S\nuser: U1\nassistant: A1\nuser: U2\nassistant:"
+
+
+@pytest.mark.parametrize(
+    ("template", "why"),
+    [(REFUSING, "TemplateError: one question only"), (FORGETFUL, "it leaves out the turn of user")],
+)
+def test_a_template_that_knows_no_conversation_is_named(tokenizer: Any, template: str, why: str) -> None:
+    changed = with_template(tokenizer, template)
+    changed.name_or_path = "org/one-turn"
+    chat = ChatPrompt(changed, use_chat_template=True)
+    message = rf"template of org/one-turn cannot show a conversation of 3 messages \(user, assistant, user\): {why}"
+    with pytest.raises(InputError, match=message):
+        chat.check_conversation()

@@ -239,11 +239,11 @@ def test_identical_prompts_are_all_scored(model: Path, tmp_path: Path, monkeypat
 def test_a_dialogue_that_is_too_long_is_cut_at_its_end(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("IOR_BENCH_DIR", str(hospital(tmp_path, 2, "疼" * 3000)))
+    monkeypatch.setenv("IOR_BENCH_DIR", str(hospital(tmp_path, 3, "疼" * 3000, ("骨科", "眼科", "皮肤科"))))
     (result,) = run(model, tmp_path / "out", "ior_bench|static_zero_shot")
     assert all(0 < line["kept_long"] < 1 for line in result.lines)
     assert all("【要求】" in line["prompt"] for line in result.lines)
-    assert "2 prompts were cut" in format_results([result])
+    assert "3 prompts were cut" in format_results([result])
     with pytest.raises(InputError, match=r"examples and question are never cut.*Fewer --shots"):
         run(model, tmp_path / "out", "ior_bench|static_few_shot", context=600)
 

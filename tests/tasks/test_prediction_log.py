@@ -141,3 +141,18 @@ def test_read_log_can_insist_on_a_whole_log(tmp_path: Path) -> None:
 )
 def test_whatever_decides_an_answer_decides_its_key(other: tuple[dict[str, Any], str, str]) -> None:
     assert row_key(*other) != row_key(RUN, "data", "prompt") == row_key(dict(reversed(RUN.items())), "data", "prompt")
+
+
+def test_a_full_disk_is_told_and_keeps_what_was_logged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log.jsonl"
+    before = write(path, BATCHES[:1])
+    log = PredictionLog(path, RUN, ABOUT)
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("clinical_evals.tasks.prediction_log.os.fsync", full)
+    with pytest.raises(RunError, match=r"log\.jsonl cannot be written \(No space left on device\).*run the same"):
+        log.append(lines(BATCHES[1]))
+    log.close()
+    assert path.read_bytes().startswith(before)

@@ -8,6 +8,7 @@ import pytest
 from written_log import RUN, make_line, write_dictionary, write_log
 
 from clinical_evals.errors import InputError, RunError, UnknownNameError
+from clinical_evals.tasks.explain import explain
 from clinical_evals.tasks.rescore import rescore
 from clinical_evals.tasks.tables import format_results
 
@@ -180,3 +181,25 @@ def test_rows_that_are_not_of_this_version(tmp_path: Path) -> None:
         rescore(write_log(tmp_path / "d.jsonl", [LINES[0] | {"answers": []}]))
     with pytest.raises(InputError, match="has no rows"):
         rescore(write_log(tmp_path / "e.jsonl", []))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"output_tokens": ["a"]}, "expected whole numbers of 0 or more"),
+        ({"row": -1}, "expected whole numbers of 0 or more"),
+        ({"row": True}, "expected whole numbers of 0 or more"),
+        ({"input_tokens": -5}, "expected whole numbers of 0 or more"),
+        ({"finish": []}, "expected one of answers, finish and output_tokens for each answer"),
+        ({"kept_prompt": float("nan")}, "expected shares between 0 and 1"),
+        ({"kept_long": 1.5}, "expected shares between 0 and 1"),
+        ({"gold": ["ZZZ99"]}, "ZZZ99"),
+    ],
+)
+def test_an_edited_row_is_named(tmp_path: Path, change: dict[str, object], message: str) -> None:
+    # A reviewer's edits: each was a traceback, or scored without a word.
+    log = write_log(tmp_path / "log.jsonl", [LINES[0], LINES[1] | change])
+    with pytest.raises(InputError, match=rf"log\.jsonl, line 3.*{message}"):
+        rescore(log)
+    with pytest.raises(InputError, match=rf"log\.jsonl, line 3.*{message}"):
+        explain(log, 0)

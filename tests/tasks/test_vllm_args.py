@@ -124,7 +124,7 @@ def test_the_batch_size_of_the_command_goes_first(model: Path) -> None:
         ("seed=7", r"seed cannot be used: .*--seed"),
         ("subfolder=x", r"subfolder cannot be used: "),
         ("trust_remote_code=True", r"trust_remote_code cannot be used: "),
-        ("generation_parameters={temprature:0.7}", r"generation_parameters.temprature: .* did you mean temperature\?"),
+        ("generation_parameters={temprature:0.7}", r"generation_parameters.temprature: .* did you mean temperature"),
         ("generation_parameters={seed:0}", r"generation_parameters.seed cannot be used: .*--seed"),
         (
             "generation_parameters={length_penalty:1.5}",

@@ -248,7 +248,9 @@ def test_a_cluster_elsewhere_is_a_sender(
     vllm_stand_in: Any, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mimic_like: None
 ) -> None:
     monkeypatch.setenv("RAY_ADDRESS", "ray://10.20.30.40:10001")
-    with pytest.raises(GuardError, match=r"nothing was sent to the model endpoint 'ray://10.20.30.40:10001'"):
+    with pytest.raises(
+        GuardError, match=r"nothing was sent to the model endpoint 'Ray cluster ray://10.20.30.40:10001'"
+    ):
         run(model, tmp_path / "out", ",data_parallel_size=2")
     assert vllm_stand_in.engines == []  # asked before the model is loaded
     agreed = run(model, tmp_path / "out", ",data_parallel_size=2", dua_consent="Jane Doe, 2026-11-30")
@@ -257,10 +259,19 @@ def test_a_cluster_elsewhere_is_a_sender(
     assert "ray://10.20.30.40:10001" in (tmp_path / "state" / "dua-consent.jsonl").read_text()
 
 
-def test_a_cluster_here_is_none(
+@pytest.mark.parametrize("address", ["127.0.0.1:6379", "auto"])
+def test_a_cluster_whose_head_is_here_may_have_other_machines(
+    vllm_stand_in: Any, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mimic_like: None, address: str
+) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    with pytest.raises(GuardError, match=f"Ray cluster {address}"):
+        run(model, tmp_path / "out", ",data_parallel_size=2")
+
+
+def test_a_cluster_that_is_started_for_the_run_is_no_sender(
     vllm_stand_in: Any, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mimic_like: None
 ) -> None:
-    for place, address in enumerate(("127.0.0.1:6379", "auto", "")):
+    for place, address in enumerate(("local", "")):
         monkeypatch.setenv("RAY_ADDRESS", address)
         run(model, tmp_path / str(place), ",data_parallel_size=2", max_samples=2)
     with pytest.raises(InputError, match="--dua-consent: nothing leaves this machine"):

@@ -59,14 +59,54 @@ def _add_eval(parser: argparse.ArgumentParser) -> None:
         batch_size="rows generated, and then logged, together on each data-parallel copy: vLLM makes its own batches "
         "of them (default: 64, or the one in MODEL_ARGS)",
     )
+    _add_endpoint(
+        backends.add_parser(
+            "endpoint",
+            help="a model behind an OpenAI-compatible address",
+            description=commands.ENDPOINT,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
 
 
-def _add_run(run: argparse.ArgumentParser, example: str, batch_size: str) -> None:
+def _add_endpoint(run: argparse.ArgumentParser) -> None:
+    _add_run(
+        run,
+        example="base_url=http://localhost:8000/v1,context=8192",
+        batch_size="rows that are logged together (default: as many as --concurrency); with more, a slow answer holds "
+        "up fewer others, but a killed run loses more",
+        model="NAME",
+        context="(default: context in MODEL_ARGS; one of them is needed). Prompts are cut by an estimate",
+    )
+    run.add_argument("--concurrency", type=int, metavar="N", help="requests under way at a time (default: 8)")
+    run.add_argument(
+        "--max-tokens",
+        type=int,
+        metavar="N",
+        help="the most that this run may take, prompts and answers together; then it ends, and the same command goes "
+        "on with a new budget",
+    )
+    run.add_argument(
+        "--max-cost",
+        type=float,
+        metavar="COST",
+        help="the most that this run may cost, in the currency of input_price and output_price in MODEL_ARGS",
+    )
+
+
+def _add_run(
+    run: argparse.ArgumentParser,
+    example: str,
+    batch_size: str,
+    model: str = "FOLDER_OR_HUB_ID",
+    context: str = "(default: what the model reads)",
+) -> None:
     """What all backends share."""
+    run.set_defaults(concurrency=None, max_tokens=None, max_cost=None)
     run.add_argument(
         "model_args",
         metavar="MODEL_ARGS",
-        help=f'"model_name=FOLDER_OR_HUB_ID[,{example},generation_parameters={{temperature:0.7}},…]", '
+        help=f'"model_name={model}[,{example},generation_parameters={{temperature:0.7}},…]", '
         "or a YAML file with model_parameters",
     )
     run.add_argument(
@@ -75,9 +115,7 @@ def _add_run(run: argparse.ArgumentParser, example: str, batch_size: str) -> Non
     run.add_argument("--max-samples", type=int, metavar="N", help="only N rows (drawn with a fixed seed)")
     run.add_argument("--output-dir", type=Path, default=Path("runs"), metavar="DIR", help="default: %(default)s")
     run.add_argument("--batch-size", type=int, metavar="N", help=batch_size)
-    run.add_argument(
-        "--context", type=int, metavar="TOKENS", help="prompt and answer together (default: what the model reads)"
-    )
+    run.add_argument("--context", type=int, metavar="TOKENS", help=f"prompt and answer together {context}")
     run.add_argument(
         "--answer-tokens",
         type=int,
@@ -113,10 +151,23 @@ def _add_run(run: argparse.ArgumentParser, example: str, batch_size: str) -> Non
         help="of ior_bench|static tasks: also ask after each earlier turn of the patient",
     )
     run.add_argument(
+        "--patient-model",
+        metavar="MODEL_ARGS",
+        help="of ior_bench|dynamic tasks: the model that plays the patients (default: the model under test)",
+    )
+    run.add_argument(
+        "--patient-backend",
+        choices=("accelerate", "vllm", "endpoint"),
+        help="the backend of --patient-model (default: the one of the model under test)",
+    )
+    run.add_argument(
+        "--turns", type=int, metavar="T", help="of ior_bench|dynamic tasks: turns of the patient (default: 6)"
+    )
+    run.add_argument(
         "--dua-consent",
         metavar='"NAME, DATE"',
-        help="needed where patients' rows would be sent to another machine (a Ray cluster at RAY_ADDRESS): your word "
-        "that the data use agreement covers it; it is logged",
+        help="needed where patients' rows would be sent to another machine (an endpoint, a Ray cluster at "
+        "RAY_ADDRESS): your word that the data use agreement covers it; it is logged",
     )
     _add_protocol(run, ("standard", "official", "both"))
     _add(run, commands.evaluate)
@@ -161,7 +212,7 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_log(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("log", type=Path, metavar="LOG", help="the predictions.jsonl of a run")
+    parser.add_argument("log", type=Path, metavar="LOG", help="the predictions.jsonl or transcripts.jsonl of a run")
 
 
 def _add_demo(parser: argparse.ArgumentParser) -> None:
@@ -188,6 +239,7 @@ class _Version(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from clinical_evals.clibench.prompts import PROMPT_VERSION
+        from clinical_evals.ior_bench.dialogue_prompts import DIALOGUE_PROMPT_VERSION
         from clinical_evals.ior_bench.prompts import PROMPT_VERSION as IOR_PROMPT_VERSION
         from clinical_evals.ontology import SYSTEMS, get_system
         from clinical_evals.tasks.names import PROTOCOL_VERSION
@@ -196,7 +248,7 @@ class _Version(argparse.Action):
         print(f"clinical-evals {__version__}")
         print(f"protocol {PROTOCOL_VERSION} (standard and official)")
         print(f"prompts clibench {PROMPT_VERSION}")
-        print(f"prompts ior-bench {IOR_PROMPT_VERSION}")
+        print(f"prompts ior-bench {IOR_PROMPT_VERSION} (static), {DIALOGUE_PROMPT_VERSION} (dynamic)")
         for name in SYSTEMS:
             print(f"{name} {get_system(name).release}")
         parser.exit()

@@ -4,7 +4,8 @@
 departments by longest match without overlaps (`department_names`, other forms of a name in `department_forms`), takes
 the answer's own turn and in it the conclusion section if there is one (`department_sections`), and keeps what is
 recommended there (`department_statements`). Exactly one → it; none → no answer; several → the first of those that are
-recommended most strongly (首选 before 建议 before 也可以), and the answer is ambiguous.
+recommended most strongly (首选 before 建议 before 也可以), and the answer is ambiguous. A department under a condition
+counts where nothing else is recommended.
 """
 
 import re
@@ -13,7 +14,14 @@ from typing import NamedTuple
 
 from clinical_evals.errors import InputError, UnknownNameError
 from clinical_evals.ior_bench.department_names import MarkedText, fold, mark_mentions, name_key
-from clinical_evals.ior_bench.department_sections import Opening, before_reasons, conclusion_sections, own_turn
+from clinical_evals.ior_bench.department_narrowing import without_wider
+from clinical_evals.ior_bench.department_sections import (
+    Opening,
+    before_reasons,
+    conclusion_sections,
+    earlier_conclusions,
+    own_turn,
+)
 from clinical_evals.ior_bench.department_statements import Statement, Strength, read_statements
 from clinical_evals.matching.answer_html import without_html
 from clinical_evals.matching.answer_text import plain_unicode, without_reasoning
@@ -48,10 +56,11 @@ def extract_department(answer: str, candidates: Sequence[str]) -> Extraction:
     for opening, part in conclusion_sections(marked):
         statements = read_statements(part)
         if opening is Opening.LABEL or _settles(opening, part, statements):
-            return _extraction(part, statements, candidates)
+            found = _extraction(part, statements, candidates)
+            return _with_rivals(found, marked, candidates) if opening is Opening.LABEL else found
     head = before_reasons(marked)
     statements = read_statements(head)
-    if all(statement.strength < Strength.ALTERNATIVE for statement in statements):
+    if head is not marked and all(statement.strength < Strength.ALTERNATIVE for statement in statements):
         head, statements = marked, read_statements(marked)
     return _extraction(head, statements, candidates)
 
@@ -113,6 +122,9 @@ def check_candidates(candidates: Sequence[str], where: str) -> None:
 
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _STRUCK = re.compile("~~[^~\n]{1,60}~~")
+# A form that was filled in: what has an empty box is not chosen.
+_TICKED = re.compile(r"\[[xX√✓✔]\]|[☑☒✅]|^[ \t*-]{0,4}[（(][√✓✔][)）]", re.MULTILINE)
+_UNTICKED = re.compile(r"(?:\[ ?\]|[☐□])[^\n\[☑☒✅☐□]{0,80}|^[ \t*-]{0,4}[（(][ ]{1,3}[)）][^\n]{0,80}", re.MULTILINE)
 _EMPHASIS = str.maketrans(dict.fromkeys("「」『』", '"') | dict.fromkeys("*`_《》〈〉", ""))
 _ABSTAINS = re.compile(
     r"(?:无法|不能|难以|没法|不足以|不好)(?:做出|作出|给出|进行|准确|明确|具体)?"
@@ -127,9 +139,11 @@ def _marked(answer: str, candidates: Sequence[str]) -> MarkedText:
     if "\\u" in text:  # JSON that escaped its characters
         text = plain_unicode(_ESCAPED.sub(lambda code: chr(int(code[1], 16)), text))
     text = _STRUCK.sub(" ", without_html(without_reasoning(text)))
+    if _TICKED.search(text):
+        text = _TICKED.sub(" ", _UNTICKED.sub(" ", text))
     text = fold(text)
     marked = mark_mentions(text, candidates)
-    return MarkedText(marked.text.translate(_EMPHASIS), marked.candidates)
+    return without_wider(MarkedText(marked.text.translate(_EMPHASIS), marked.candidates), candidates)
 
 
 def _settles(opening: Opening, part: MarkedText, statements: list[Statement]) -> bool:
@@ -140,12 +154,23 @@ def _settles(opening: Opening, part: MarkedText, statements: list[Statement]) ->
     return strongest >= Strength.NAMED or _ABSTAINS.search(part.text) is not None
 
 
+_UNDER_CONDITION = (Strength.EXCEPTED, Strength.IN_CONDITION, Strength.CONDITIONAL)
+
+
+def _with_rivals(found: Extraction, marked: MarkedText, candidates: Sequence[str]) -> Extraction:
+    """The same label stated again with another department (结论：X 结论：Y): the last one, but ambiguous."""
+    if found.department is None:
+        return found
+    stated: list[str] = []
+    for rival in earlier_conclusions(marked):
+        stated += _extraction(rival, read_statements(rival), candidates).mentions
+    return Extraction(found.department, tuple(dict.fromkeys([*stated, *found.mentions])))
+
+
 def _extraction(part: MarkedText, statements: list[Statement], candidates: Sequence[str]) -> Extraction:
     # A department that is refused after it was recommended is taken back.
-    last = {candidate: strength for candidate, strength in statements if strength != Strength.CONDITIONAL}
-    kept = [
-        statement for statement in statements if last.get(statement.candidate, Strength.REFUSED) > Strength.REFUSED
-    ]
+    last = {candidate: strength for candidate, strength in statements if strength not in _UNDER_CONDITION}
+    kept = [statement for statement in statements if last.get(statement.candidate, Strength.ASIDE) > Strength.REFUSED]
     kept = [statement for statement in kept if statement.strength >= Strength.ASIDE]
     strongest = max((strength for _, strength in kept), default=Strength.REFUSED)
     if strongest < Strength.ALTERNATIVE and _ABSTAINS.search(part.text):

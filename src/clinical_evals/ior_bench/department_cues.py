@@ -17,7 +17,8 @@ _VERB = (
     rf"|转(?=[到至去{MENTION}])|选)"
 )
 _COURTESY = (
-    r"(?:如果|假如|(?<![主重需不只])要是|若是|若|如)(?:您|你|我|的)?(?:一定|必须|只能|方便|可以|愿意|有条件|条件允许|时间允许"
+    r"(?:如果|假如)(?:是|换成|换作)我(?!的?[孩家])"
+    r"|(?:如果|假如|(?<![主重需不只])要是|若是|若|如)(?:您|你|我|的)?(?:一定|必须|只能|方便|可以|愿意|有条件|条件允许|时间允许"
     r"|不确定|不清楚|不知道|没有?把握|没有?其他|没有?特殊|无其他|无特殊"
     r"|(?:想|想要|需要?|要)(?:就诊|就医|看病|看医生|挂号|挂|选|推荐|咨询|进一步|我))"
 )
@@ -37,7 +38,7 @@ _REFUSAL = (
     rf"|不(?:主张|认为|应当?|宜|该|必|用(?!{_WORRY})|需要?(?!{_WORRY})|要(?!紧|{_WORRY})|能|可|考虑|属于|归|在|选|支持|像|符合"
     rf"|适合|涉及)|(?:无法|不能|难以)(?=推荐|建议|给出)|不(?!(?:到|看|转)[^{MENTION}])(?={_VERB})|不一定(?:需?要)?"
     rf"|无需(?!{_WORRY})|无须(?!{_WORRY})|勿|未必|没有?必要|别(?=(?:再|急着|先)?{_VERB})"
-    rf"|暂(?:时)?不(?:考虑|建议|推荐|需要?|用)?|避免|拒绝|(?:缺乏|缺少|没有?|无)(?=[{MENTION}])|排除|除(?!非)了?|非(?=[{MENTION}])|区别于|有别于|与其"
+    rf"|暂(?:时)?不(?:考虑|建议|推荐|需要?|用)?|没有(?:任何|哪一?个|一个)科室(?!比)|不同意|反对|避免|拒绝|(?:缺乏|缺少|没有?|无)(?=[{MENTION}])|排除|除(?!非)了?|非(?=[{MENTION}])|区别于|有别于|与其"
     r"|\b(?:would |do |does |should |is |are |need )?not\b|n't\b|\bno need\b|\brather than\b|\binstead of\b|\bavoid\b"
     rf"|\bexclude\b|\brule out\b){_FILLER}{_VERB}?"
 )
@@ -47,11 +48,15 @@ _DOUBLE = (
 )
 _CLAUSE = r"[^,。;!?\n]"
 _ADVICE = (
-    r"不得不|不能不|不可不|不仅|不但|不光|不只|不止|要不(?=去|挂|看|先|到|就|您|你)|[分特]别(?=挂|去|看|建议|推荐|到)"
-    rf"|除了?(?={_CLAUSE}{{0,20}},{_CLAUSE}{{0,6}}[还也])|除了?(?={_CLAUSE}{{0,20}},?(?:其他|其它|别的){_CLAUSE}{{0,6}}[不没无])"
+    rf"非(?=[{MENTION}](?:莫属|不可))|不得不|不能不|不可不|不仅|不但|不光|不只|不止|要不(?=去|挂|看|先|到|就|您|你)|[分特]别(?=挂|去|看|建议|推荐|到)"
+    rf"|除了?(?={_CLAUSE}{{0,20}},{_CLAUSE}{{0,6}}[还也])|除了?(?={_CLAUSE}{{0,20}},?(?:其他|其它|别的|都|均|全){_CLAUSE}{{0,6}}[不没无])"
 )
 _CONNECTOR = r"[ ]{0,3}(?:、|/|和|与|及|或者?|跟|&|\+|>|以及|还是|\band\b|\bor\b)?[ ]{0,3}"
-_GROUP = rf"[{MENTION}{FOREIGN}](?:门诊)?(?:{_CONNECTOR}[{MENTION}{FOREIGN}](?:门诊)?)*"
+_NAME = f"[{MENTION}{FOREIGN}]"
+_GROUP = (
+    rf"{_NAME}(?:门诊)?(?:{_CONNECTOR}{_NAME}(?:门诊)?)*"
+    rf"(?:[ ]?\((?:或者?|和|及|/|、){_NAME}\))?"
+)
 _CUES = (
     ("mention", _GROUP),
     ("paragraph", r"\n\s*\n"),
@@ -62,10 +67,12 @@ _CUES = (
     ("quote", r"\""),
     ("courtesy", _COURTESY),
     ("double", _DOUBLE),
+    ("included", r"包括|包含|连同"),
     ("list", r"可选(?:的)?科室|候选(?:的)?科室|科室列表|可供选择|科室选项|从以下|以下科室中|选项(?=:)"),
     ("advice", _ADVICE),
     ("first", r"首选|首诊|优先|最好|最建议|最推荐|更建议|更推荐|更倾向|主要建议"),
-    ("skip", r"(?P<asked>[是能要该用对去看可行])不(?P=asked)|是否|能否|不过|不适(?!合)|不明|不舒服|请问"),
+    ("whether", r"(?P<asked>[是能要该用对去看可行需])不(?P=asked)|是否|能否|\bwhether\b"),
+    ("skip", r"不过|不适(?!合)|不明|不舒服|请问"),
     (
         "history",
         r"起初|最初|一开始|原本|本来|乍看|曾经?|以前|此前|既往|过去|上次|已经?(?=在|去|看|挂)|去年|之前(?=[^,。;!?\n]{0,6}[去看挂在到])",
@@ -100,7 +107,7 @@ CUE = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _CUES), 
 
 OWN_ADVICE = re.compile("建议(?:您|你)?(?:挂|去|到|前往)?|推荐|应")
 """Advice that ends what the patient was said to want."""
-PART_OF = re.compile(r"(?:门诊)?(?:(?:当?中|下属?|下设|里)的?|的)")
+PART_OF = re.compile(r"(?:门诊|系统|大类|类)?(?:(?:当?中|下属?|下设|里)的?|的)")
 """Between a wider department and the one that is meant: 外科中的骨科."""
 OVER = re.compile("后|外")
 """Ends a refusal before the name: 排除心梗后去 X, 除头痛外…去 X."""
@@ -113,12 +120,23 @@ ADMITTED_AFTER = re.compile(r"(?:不能|无法|难以|不)(?:完全)?排除")
 VERDICT = re.compile(rf"[^;\n{MENTION}{FOREIGN}]{{0,80}}")
 """What an entry "X：…" of a list of options says of it: the rest of its line."""
 UNFIT_AFTER = re.compile(
-    r"不(?:太|是很|很|大|够)?(?:合适|适合|对口|对症|对|相关|符合|支持|像|匹配|在(?:推荐|考虑))|(?<!行)不行|(?:可以?|已|能)(?:基本)?排除"
-    r"|除外|之外|以外|可能性(?:不大|较小|很小|小|较低|很低|低)|无关|不如|算了|[×✗❌]|没号|停诊|不是(?:首选|最)"
-    r"|\b(?:is|are) not\b|\bisn't\b"
+    r"^[ (:]{0,3}是?错(?:误|的|了){0,2}[ )]{0,2}$"
+    r"|不(?:太|是很|很|大|够)?(?:合适|适合|对口|对症|对|相关|符合|支持|像|匹配|在(?:推荐|考虑))|(?<!行)不行|(?:可以?|已|能)(?:基本)?排除"
+    r"|除外|之外|以外|可能性(?:不大|较小|很小|小|较低|很低|低)|无关|不如|算了|[×✗✘✖❌]|没号|停诊|不是(?:首选|最)"
+    r"|\b(?:less likely|unlikely|is not|are not)\b|\bisn't\b"
 )
+_IS_SAID = r"[ \t\"']{0,3}(?::|→|=|->|\|)[ \t\"']{0,3}"
+_SAID_END = r"[ \t\"'}]{0,4}(?=\Z|[,。;\n|])"
+NO_AFTER = re.compile(rf"{_IS_SAID}(?:否|不是|不|错误?|no|false|n){_SAID_END}")
+YES_AFTER = re.compile(rf"{_IS_SAID}(?:是|对|正确|yes|true|y){_SAID_END}")
+"""Verdicts a department: X：否, | X | 是 |, "X": true."""
+CROSSED_BEFORE = re.compile(r"(?:\A|[\n,;。])[ \-•]{0,4}[×✗✘✖❌][ ]{0,2}\Z")
+NO_EXCEPTION_AFTER = re.compile("[也都]不例外|同样不")
+SPARED_AFTER = re.compile("(?:之|以)?外(?=.{0,4}[都均全])")
+"""除 X 外都不合适: the words after the name are about the others."""
+SECOND_AFTER = re.compile("次之|其次|备选|次选|候补")
 UNNEEDED_AFTER = re.compile(
-    rf"不(?:考虑|建议|推荐|需要|必|用(?!{_WORRY}))|暂不|不(?=[去挂看选])|无需|无须|没有?必要"
+    rf"(?<![需建推])不(?:考虑|建议|推荐|需要|必)|(?<!用)不用(?!{_WORRY})|暂不|(?<![去挂看选])不(?=[去挂看选])|无需|无须|没有?必要"
     r"|\bnot (?:needed|necessary|recommended)"
 )
 DEFINED_AFTER = re.compile(
@@ -126,9 +144,22 @@ DEFINED_AFTER = re.compile(
     r"|负责|主治|诊治|专治|医生(?:可能|会))"
 )
 BEST_AFTER = re.compile(r"(?:更|最)(?:为|加)?(?:合适|适合|恰当|对口|符合|稳妥|佳|好)|优先|首选|为主")
-FITS_AFTER = re.compile(r"合适|适合|为宜|为佳|稳妥|即可|就行|就好|就可以|就诊|看看|的号|挂号|√")
+FITS_AFTER = re.compile(
+    r"^[ (:]{0,3}是?(?:正确|对)(?:的|了){0,2}[ )]{0,2}$|[✓✔✅☑√]"
+    r"|合适|适合|为宜|为佳|稳妥|即可|就行|就好|就可以|就诊|看看|的号|挂号"
+)
 DOES_AFTER = re.compile(r"可以|[均都也]可|都行|都能|也行|\bwould be\b")
-ALONE_BEFORE = re.compile(r"(?:\A|[,|:。;!?\n()\[\]\".<>{}$])[ \t#>\-+•·'→={}\\0-9、]{0,12}(?:\\text\{)?\Z")
-ALONE_AFTER = re.compile(r"(?:门诊部?|就诊|即可|吧|哦|呢)?[ \t'~}$\-]{0,6}(?:\Z|[,|:。;!?\n()\[\]\".<>—])")
+_NUMBER = r"[ \t]{0,4}\(?(?:[0-9]{1,2}[.)、:]?|(?:[一二三四五六七八九十]{1,2}|[a-h]|[ivx]{1,4})[.)、:])[ \t]{0,4}"
+"""Numbers a list on one line: 1. X 2. Y, (1) X (2) Y, a) X b) Y; circled digits are folded to bare ones."""
+_FIELD = r"[ \t]{1,4}[^\s,。;:!?]{1,8}:"
+"""The next field on the same line: 科室1：X 科室2：Y."""
+ALONE_BEFORE = re.compile(
+    rf"(?:(?:\A|[,|:。;!?\n()\[\]\".<>{{}}$])[ \t#>\-+•·'→={{}}\\0-9一二三四五六七八九十、]{{0,12}}(?:\\text\{{)?"
+    rf"|{_NAME}(?:{_NUMBER}))\Z"
+)
+ALONE_AFTER = re.compile(
+    r"(?:门诊部?|就诊|即可|吧|哦|呢)?(?:[ \t'~}$\-]{0,6}(?:\Z|[,|:。;!?\n()\[\]\".<>—])"
+    rf"|(?:{_NUMBER}){_NAME}|{_FIELD})"
+)
 VERB_REACH = 12
 """How many characters a bare verb (去, 挂) may stand before the name it asks for."""

@@ -5,25 +5,36 @@ Protocol 1.2 allows suffix forms where they stay unambiguous. What is taken here
 - 门诊 left out of a candidate's name (added to one it needs no rule: the name itself is inside);
 - 内 left out (消化科 for 消化内科), 医学 left out (康复科 for 康复医学科), and the fuller form for a list that uses
   the short one;
-- the closed table below, each short form being letters of the full one in their order (心内科 for 心血管内科).
+- the closed table `SHORT_FORMS`, each short form being letters of the full one in their order (心内科, 心内 for
+  心血管内科);
+- 科 left out at the end where the rest is longer than another candidate inside it (妇科内分泌 for 妇科内分泌科), so
+  that the shorter one (妇科) is not credited;
+- the closed table `NAMES_IN_USE`: whole names in ordinary use for a department that the list names otherwise, taken
+  only where nothing closer is listed.
 
 A form is taken only when it fits exactly one candidate and is no candidate itself: 神经科 names none where both
-神经内科 and 神经外科 are listed. Free synonyms (脑外科 for 神经外科, 小儿科 for 儿科, 五官科) and broader or narrower
-departments (妇产科 for 妇科) are other names: which department they mean is a question to the hospital, and protocol
-1.2 calls 儿科 found inside 小儿科 a flaw.
+神经内科 and 神经外科 are listed. Protocol 1.2 calls 儿科 found *inside* 小儿科 a flaw of substring search; as a whole
+name, in a list with 儿科 and without 小儿科, it is the same department and is taken. Other synonyms (脑外科, 五官科)
+and departments made of two (妇产科 for 妇科) stay other names: which one they mean is a question to the hospital.
 """
 
 from collections.abc import Sequence
 
 SHORT_FORMS: dict[str, tuple[str, ...]] = {
-    "心血管内科": ("心内科",),
-    "心脏内科": ("心内科",),
-    "心脏外科": ("心外科",),
-    "心血管外科": ("心外科",),
-    "耳鼻咽喉科": ("耳鼻喉科",),
-    "耳鼻咽喉头颈外科": ("耳鼻咽喉科", "耳鼻喉科", "耳鼻喉头颈外科"),
+    "心血管内科": ("心内科", "心内"),
+    "心脏内科": ("心内科", "心内"),
+    "神经内科": ("神内",),
+    "神经外科": ("神外",),
+    "小儿外科": ("小儿外",),
+    "心脏外科": ("心外科", "心外"),
+    "胸外科": ("胸外",),
+    "心血管外科": ("心外科", "心外"),
+    "耳鼻喉科": ("耳鼻喉",),
+    "耳鼻咽喉科": ("耳鼻喉科", "耳鼻咽喉", "耳鼻喉"),
+    "耳鼻咽喉头颈外科": ("耳鼻咽喉科", "耳鼻喉科", "耳鼻喉头颈外科", "耳鼻咽喉", "耳鼻喉"),
     "内分泌代谢科": ("内分泌科",),
-    "普通外科": ("普外科",),
+    "普外科": ("普外",),
+    "普通外科": ("普外科", "普外"),
     "肝胆外科": ("肝胆科",),
     "肛肠外科": ("肛肠科",),
     "泌尿外科": ("泌尿科",),
@@ -39,6 +50,34 @@ SHORT_FORMS: dict[str, tuple[str, ...]] = {
     "急诊科": ("急诊",),
 }
 """Full name → forms with letters left out; both ways they are one department."""
+
+_NEPHROLOGY = ("肾内科", "肾科", "肾脏科", "肾脏内科", "肾脏病科")
+_CARDIOLOGY = ("心血管内科", "心血管科", "心内科", "心脏科")
+_EMERGENCY = ("急诊科", "急诊医学科", "急诊")
+_RESPIRATORY = ("呼吸内科", "呼吸科")
+_PAEDIATRICS = ("儿科",)
+NAMES_IN_USE: dict[str, tuple[str, ...]] = {
+    "肾脏内科": _NEPHROLOGY,
+    "肾病科": _NEPHROLOGY,
+    "肾病内科": _NEPHROLOGY,
+    "心脏内科": _CARDIOLOGY,
+    "颌面外科": ("口腔颌面外科",),
+    "儿外科": ("小儿外科",),
+    "小儿科": _PAEDIATRICS,
+    "小儿内科": _PAEDIATRICS,
+    "儿内科": _PAEDIATRICS,
+    "创伤骨科": ("骨科", "创伤科", "创伤外科"),
+    "关节骨科": ("骨科", "关节外科"),
+    "呼吸与危重症医学科": _RESPIRATORY,
+    "呼吸与危重症科": _RESPIRATORY,
+    "普外科": ("外科",),
+    "普通外科": ("外科",),
+    "普外": ("外科",),
+    "心理门诊": ("心理科", "临床心理科", "心身医学科"),
+    "急诊内科": _EMERGENCY,
+    "急诊外科": _EMERGENCY,
+}
+"""Name in use → the departments it may stand for: taken where exactly one is listed and nothing fits closer."""
 
 _INTERNAL = ("消化", "呼吸", "心血管", "神经", "肾", "血液", "内分泌", "风湿免疫", "感染", "肿瘤", "心脏", "肾脏")
 """Fields of internal medicine: a list's 消化科 is 消化内科, while a list's 骨科 is no 骨内科."""
@@ -60,6 +99,15 @@ def accepted_forms(candidates: Sequence[str]) -> dict[str, int]:
         usable |= forms
         for form in forms | _unclear_forms(name):
             claims.setdefault(form, set()).add(index)
+    for form, departments in NAMES_IN_USE.items():
+        if form not in usable:
+            claims[form] = {index for index, name in enumerate(candidates) if name.removesuffix("门诊") in departments}
+            usable.add(form)
+    for index, name in enumerate(candidates):
+        stem = name.removesuffix("科")
+        if stem != name and any(other != name and len(other) > 1 and other in stem for other in candidates):
+            claims.setdefault(stem, set()).add(index)
+            usable.add(stem)
     names = set(candidates)
     return {form: next(iter(claims[form])) for form in sorted(usable) if form not in names and len(claims[form]) == 1}
 

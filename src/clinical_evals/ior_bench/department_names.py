@@ -43,17 +43,23 @@ _ASCII_WORD = re.compile(r"[a-z0-9]")
 # 科 that belongs to the next word: 内科学, 外科室, 科研, 科目, 科技, 科普.
 _OTHER_WORD = re.compile("[学研目技普]")
 # What may follow a form that does not end in 科 (急诊, 全科): 急诊手术 is an operation, not a department.
-_AFTER_OPEN_FORM = re.compile(r"\W|就|看|室|中心|门诊|吧|了|即|挂|处理|\Z")
+_AFTER_OPEN_FORM = re.compile(
+    r"\W|就|看|室|中心|门诊|吧|了|即|挂|处理|的?(?:号|医生|专家)|[和或与及也]|可以|更?合适|最|\Z"
+)
+# 心内 and 神内 inside other words (中心内, 精神内); 产科急诊 is obstetrics.
+_BEFORE_OPEN_FORM = re.compile("[中精核身放担科]")
 
 # Qualifiers that make a department of their own out of 科, 内科 and 外科. Longer ones first where one begins another.
 _QUALIFIERS = (
     "心脏大血管|心血管|心脏|心胸|胸心|呼吸|消化|神经内|神经|肾脏|血液|妇科内分泌|内分泌|风湿免疫|风湿|免疫|感染|传染|肝胆胰|肝胆|肝病|胰腺|胃肠|普通|普胸"
     "|血管|泌尿|甲状腺|乳腺|整形|烧伤|口腔颌面|颌面|口腔|脊柱|创伤|显微|运动|关节|肛肠|结直肠|妇科肿瘤|肿瘤|小儿|儿童|新生儿|老年病|老年|介入|疼痛|移植"
-    "|耳鼻咽喉头颈|耳鼻咽喉|耳鼻喉|头颈|微创|妇产|生殖|皮肤性病|皮肤|变态反应|中西医结合|中医|针灸|推拿|康复|职业病|急诊|重症"
+    "|耳鼻咽喉头颈|耳鼻咽喉|耳鼻喉|头颈|微创|妇产|生殖|皮肤性病|皮肤|变态反应|过敏|高血压|糖尿病|肥胖|减重|疝|腹壁|淋巴|腔镜|器官移植|骨肿瘤|骨关节|骨伤|足踝|手足|四肢|干部|中西医结合|中医|针灸|推拿|康复|职业病|急诊|重症"
 )
+# Parts of the body: one or more of them before 内科 or 外科 make a specialty too (骨外科, 手足外科, 肝胆外科).
+_BODY = "心肾胸脑手足骨肝胆胰脾胃肠肺乳颈肩腕膝髋踝腰脊眼耳鼻喉咽口牙妇男"
 _FOREIGN = re.compile(
     rf"(?:(?:{_QUALIFIERS})[*`]{{0,2}}){{1,3}}(?:[骨眼妇产男心肾胸脑手肝][*`]{{0,2}})?(?:内|外)?科"
-    "|[心肾胸脑手肝胃普大][*`]{0,2}(?:内|外)科|门儿科"
+    rf"|(?:[{_BODY}普大][*`]{{0,2}}){{1,4}}(?:内|外)科|门儿科"
     r"|\b(?:(?:plastic|vascular|cardiac|cardiothoracic|thoracic|orthop(?:a)?edic|pa?ediatric|oral|maxillofacial|breast|hand"
     r"|general|colorectal|trauma|transplant|neurological|surgical|interventional|medical|gyna?ecologic(?:al)?) )+"
     r"(?:surgery|cardiology|oncology|neurology|radiology|medicine|gastroenterology|endocrinology|dermatology)\b"
@@ -115,9 +121,10 @@ def mark_mentions(text: str, candidates: Sequence[str]) -> MarkedText:
 
 
 def _stands_for_itself(text: str, match: re.Match[str], form: _Form) -> bool:
-    following = text[match.end() : match.end() + 2]
+    following = text[match.end() : match.end() + 3]
     if form.open_end:
-        return _AFTER_OPEN_FORM.match(following) is not None
+        inside_word = _BEFORE_OPEN_FORM.match(text, max(0, match.start() - 1), match.start())
+        return inside_word is None and _AFTER_OPEN_FORM.match(following) is not None
     if match[0].endswith("科") and (
         _OTHER_WORD.match(following) or (form.letters == 2 and following.startswith("室"))
     ):

@@ -4,7 +4,8 @@ Works on folded, marked texts (`department_names`). Three kinds of openings are 
 
 - a *label* (结论：, 【结论】, ## 结论, **最终科室**：, 推荐科室：, Answer:, \\boxed{…}, a JSON key) announces the
   answer. The last one with anything after it counts, also when it names no department:
-  "结论：无法判断" is no answer, whatever the reasoning names;
+  "结论：无法判断" is no answer, whatever the reasoning names. The same label with another department before it, and no
+  word of a correction between them, makes the answer ambiguous;
 - a *summary* (综上, 总之, 最合适的科室是, 建议：) counts when it names a department or abstains, else what stands
   before it does;
 - an *inference* (因此, 所以) counts when it recommends one and no label is there: such words also open the steps of a
@@ -143,6 +144,26 @@ def conclusion_sections(marked: MarkedText) -> Iterator[Section]:
             announced = Section(opening, part)
     if announced and not filled:
         yield announced
+
+
+_REVISED = re.compile("修改|更正|纠正|修正|重新|更新|改为|再考虑|revis|correct(?:ion|ed)|updat")
+
+
+def earlier_conclusions(marked: MarkedText) -> list[MarkedText]:
+    """What the label of the last conclusion announced before, where nothing says that it was revised.
+
+    The same label again (结论：X, 结论：Y) is no change of mind; 初步结论 and 最终结论 are two labels.
+    """
+    labels = [label for label in _last(_LABEL, marked.text) if _CONTENT.search(marked.text, label.end())]
+    keys = ["".join(letter for letter in label[0] if letter.isalpha()) for label in labels]
+    found: list[MarkedText] = []
+    for place, label in enumerate(labels[:-1]):
+        end = min(labels[place + 1].start(), _section_end(marked.text, label))
+        if _REVISED.search(marked.text, label.end(), labels[place + 1].start()):
+            found.clear()
+        elif keys[place] == keys[-1]:
+            found.append(marked.part(label.end(), end))
+    return found
 
 
 def before_reasons(marked: MarkedText) -> MarkedText:

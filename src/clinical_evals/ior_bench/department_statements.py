@@ -5,10 +5,14 @@ recommendations, history, concessions) or the sentence (conditions, reported spe
 both.
 Mentions joined by 、或 和 / are one group: what is said of one is said of all.
 
-A department that is refused (不建议挂 X, X 不太合适) or named under a condition of the patient's state
-(如果出现胸痛请去 X) is no recommendation (protocol 1.2), also when it is the only one named. Conditions of the
-consultation itself (如果方便, 如果只能选一个, 如需就诊) are courtesy. A double negation (不是不能挂 X, 不能排除 X)
-neither refuses nor recommends.
+A department that is refused (不建议挂 X, X 不太合适) is no recommendation (protocol 1.2), also when it is the only one
+named. One that is named under a condition of the patient's state (如果出现胸痛请去 X) counts only where nothing is
+named without a condition: it is weaker than every unconditional mention that is more than an aside, and several of
+them are several departments (如果发热请去 X，否则挂 Y: X, the first one stated, ambiguous; 否则 gives no rank). Within
+them, what only the condition itself names (如果 X 检查正常，请去 Y) is weaker than its consequence. A refusal under a
+condition says nothing of the department elsewhere.
+Conditions of the consultation itself (如果方便, 如果只能选一个, 如需就诊, 如果是我) are courtesy. A double negation
+(不是不能挂 X, 不能排除 X) neither refuses nor recommends. Probabilities beside two or more departments rank them.
 """
 
 import re
@@ -17,23 +21,29 @@ from typing import NamedTuple
 
 from clinical_evals.ior_bench import department_cues as cues
 from clinical_evals.ior_bench.department_names import FOREIGN, MENTION, MarkedText
+from clinical_evals.ior_bench.department_shares import has_shares, share_beside
 
 
 class Strength(IntEnum):
     """What a text says of a department, from the weakest to the strongest."""
 
-    CONDITIONAL = -2
-    REFUSED = -1
-    ASIDE = 0
+    REFUSED = 0
+    EXCEPTED = 1
+    """Refused under a condition: neither recommended nor taken back."""
+    ASIDE = 2
     """Named beside the matter: a definition, the patient's wish, history, a question, the list of choices."""
-    NAMED = 1
+    IN_CONDITION = 3
+    """Named by the condition itself: 如果 X 没有好转."""
+    CONDITIONAL = 4
+    """The consequence of a condition: 如果疼痛持续，建议去 X."""
+    NAMED = 5
     """Named as possible or fitting, without a recommendation."""
-    ALTERNATIVE = 2
+    ALTERNATIVE = 6
     """Beside another one: 也可以挂 X, 其次 X."""
-    PERMITTED = 3
+    PERMITTED = 7
     """One that will do: 可以挂 X, X、Y 均可."""
-    RECOMMENDED = 4
-    FIRST_CHOICE = 5
+    RECOMMENDED = 8
+    FIRST_CHOICE = 9
 
 
 class Statement(NamedTuple):
@@ -49,7 +59,8 @@ def read_statements(marked: MarkedText) -> list[Statement]:
     Args:
         marked: a folded text with its mentions (`department_names.mark_mentions`).
     """
-    return _Reader(marked).read()
+    reader = _Reader(marked)
+    return _ranked_by_share(reader.read(), reader.shares)
 
 
 _PREFIX_STRENGTH = {
@@ -71,20 +82,24 @@ class _Reader:
         self.text = marked.text
         self.candidates = iter(marked.candidates)
         self.statements: list[Statement] = []
+        self.shares: dict[int, float] = {}
+        """Statement → the probability written beside it."""
+        self.has_shares = has_shares(self.text)
         self.listing = False
         self.brackets: list[tuple[str, bool, bool]] = []
         self.start_sentence()
 
     def start_sentence(self) -> None:
-        self.condition = self.consequence_named = self.speech = self.quoted = False
+        self.condition = self.consequence_named = self.speech = self.quoted = self.all_refused = False
         self.first_of_sentence = len(self.statements)
         self.brackets.clear()
         self.start_clause()
 
     def start_clause(self) -> None:
+        self.in_condition = False
         self.cue = ""
         self.cue_end = 0
-        self.aside = False
+        self.aside = self.whether = False
         self.named_since_refusal = True
 
     def read(self) -> list[Statement]:
@@ -105,6 +120,8 @@ class _Reader:
                 "history",
                 "concession",
                 "before",
+                "included",
+                "whether",
             ):
                 self.on_scope(kind)
             elif kind:
@@ -118,6 +135,8 @@ class _Reader:
             self.listing = self.listing and match[0] == "\n"  # a list of choices may run over lines
             self.start_sentence()
         elif kind == "clause":
+            # 不推荐任何科室，包括 X: what no name stood beside may be taken up again.
+            self.all_refused = self.cue == "refusal" and not self.named_since_refusal
             self.start_clause()
         elif kind == "open" and len(self.brackets) < _MOST_BRACKETS:
             self.brackets.append((self.cue, self.condition, self.speech))
@@ -135,7 +154,7 @@ class _Reader:
 
     def on_scope(self, kind: str) -> None:
         if kind == "condition":
-            self.condition, self.consequence_named = True, False
+            self.condition, self.consequence_named, self.in_condition = True, False, True
         elif kind == "speech":
             self.speech = True
         elif kind in ("contrast", "now"):
@@ -147,6 +166,10 @@ class _Reader:
             self.speech = False
         elif kind == "view":
             self.speech, self.cue = False, self.cue or "advice"
+        elif kind == "whether":
+            self.whether = True
+        elif kind == "included":
+            self.cue = "refusal" if self.all_refused else self.cue
         elif kind == "list":
             self.listing = True
         elif kind == "before":
@@ -164,6 +187,7 @@ class _Reader:
             return
         if kind == "advice":
             self.end_spent_condition()
+            self.whether = False
             self.speech = self.speech and not cues.OWN_ADVICE.match(self.text, match.start())
         # 建议…去, 不…去: the verb says no more than the cue before it.
         if (
@@ -182,6 +206,8 @@ class _Reader:
 
     def on_mention(self, match: re.Match[str]) -> None:
         strength = self.strength(match)
+        if self.has_shares and (share := share_beside(self.text, match.start(), match.end())):
+            self.shares[len(self.statements)] = share
         for _ in range(match[0].count(MENTION)):
             self.statements.append(Statement(next(self.candidates), strength))
         self.named_since_refusal = True
@@ -196,20 +222,36 @@ class _Reader:
         if following.startswith(":") and (verdict := cues.VERDICT.match(self.text, match.end())):
             following = verdict[0]
         next_name = self.text[match.end() + len(following) :][:1] in (MENTION, FOREIGN)
-        if self.condition:
-            return Strength.CONDITIONAL
-        if self.is_refused(match) or _refused_after(following, next_name):
-            return Strength.REFUSED
+        if (
+            self.is_refused(match)
+            or self.is_refused_after(following, next_name)
+            or cues.NO_AFTER.match(self.text, match.end())
+        ):
+            return Strength.EXCEPTED if self.condition else Strength.REFUSED
         if self.speech or self.aside or self.listing or cues.DEFINED_AFTER.match(following):
             return Strength.ASIDE
         if self.cue == "comparison" or (next_name and cues.PART_OF.fullmatch(following)):
             return Strength.ASIDE
+        if self.whether and not cues.DOES_AFTER.search(following):
+            return Strength.ASIDE
+        if self.condition:
+            bare = self.in_condition and not self.cue and not cues.FITS_AFTER.search(following)
+            return Strength.IN_CONDITION if bare else Strength.CONDITIONAL
         return max(self.strength_before(match), self.strength_after(match, following))
 
     def is_refused(self, match: re.Match[str]) -> bool:
+        if cues.CROSSED_BEFORE.search(self.text, max(0, match.start() - 8), match.start()):
+            return True
         return self.cue == "refusal" and (
             self.named_since_refusal or not cues.OVER.search(self.text, self.cue_end, match.start())
         )
+
+    def is_refused_after(self, following: str, next_name: bool) -> bool:
+        if self.cue == "advice" and cues.SPARED_AFTER.match(following):
+            return False
+        if self.all_refused and cues.NO_EXCEPTION_AFTER.search(following):
+            return True
+        return _refused_after(following, next_name)
 
     def strength_before(self, match: re.Match[str]) -> Strength:
         if self.cue == "verb" and match.start() - self.cue_end > cues.VERB_REACH:
@@ -221,9 +263,24 @@ class _Reader:
             return Strength.FIRST_CHOICE
         before = self.text[max(0, match.start() - 24) : match.start()]
         alone = cues.ALONE_BEFORE.search(before) and cues.ALONE_AFTER.match(self.text, match.end())
-        if alone or cues.FITS_AFTER.search(following):
+        if alone or cues.FITS_AFTER.search(following) or cues.YES_AFTER.match(self.text, match.end()):
             return Strength.RECOMMENDED
-        return Strength.PERMITTED if cues.DOES_AFTER.search(following) else Strength.NAMED
+        if cues.DOES_AFTER.search(following):
+            return Strength.PERMITTED
+        return Strength.ALTERNATIVE if cues.SECOND_AFTER.search(following) else Strength.NAMED
+
+
+def _ranked_by_share(statements: list[Statement], shares: dict[int, float]) -> list[Statement]:
+    """骨科 10%, 皮肤科 85%: the most probable one is the first choice, the others stand beside it."""
+    rated = {place: share for place, share in shares.items() if statements[place].strength >= Strength.NAMED}
+    if len({statements[place].candidate for place in rated}) < 2:
+        return statements
+    best = max(rated, key=lambda place: (rated[place], -place))
+    ranked = list(statements)
+    for place in rated:
+        strength = Strength.FIRST_CHOICE if place == best else Strength.ALTERNATIVE
+        ranked[place] = Statement(statements[place].candidate, strength)
+    return ranked
 
 
 def _refused_after(following: str, next_name: bool) -> bool:

@@ -8,7 +8,7 @@ from clinical_evals.tasks.names import Task
 if TYPE_CHECKING:
     from lighteval.tasks.requests import Doc
 
-    from clinical_evals.tasks.chat import ChatPrompt
+    from clinical_evals.tasks.generation import Chat
     from clinical_evals.truncation import FittedPrompt, Room
 
 
@@ -55,7 +55,7 @@ class Benchmark(Protocol):
     def plan(self, task: Task, options: PromptOptions) -> Plan:
         """How a task is asked; raises `InputError` where an option does not fit it."""
 
-    def ask(self, doc: "Doc", chat: "ChatPrompt", room: "Room", where: str) -> list[Asked]:
+    def ask(self, doc: "Doc", chat: "Chat", room: "Room", where: str) -> list[Asked]:
         """The prompts of a document, cut to a model; the one whose answer is scored last."""
 
     def check_gold(self, doc: "Doc") -> None:

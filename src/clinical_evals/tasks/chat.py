@@ -1,6 +1,9 @@
 """What a model really gets: its own chat template around our texts, and its own tokenizer to count them."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from clinical_evals.errors import InputError
 
 _PROBE_SYSTEM, _PROBE_USER = "a system text", "a user text"
 # Templates that write today's date would make another prompt of the same row every day: theirs stands still.
@@ -31,9 +34,52 @@ class ChatPrompt:
         """The final prompt as text. Without a system role the system text stands at the head of the user turn."""
         if not self.use_chat_template:
             return f"{system}\n\n{user}\n"
-        if self.has_system_role:
-            return self._apply([{"role": "system", "content": system}, {"role": "user", "content": user}])
-        return self._apply([{"role": "user", "content": f"{system}\n\n{user}"}])
+        return self.render_messages([{"role": "system", "content": system}, {"role": "user", "content": user}])
+
+    def render_messages(self, messages: Sequence[Mapping[str, str]]) -> str:
+        """The final prompt of a conversation as text, up to where the model's next turn begins.
+
+        Without a system role the system text stands at the head of the first user turn. Without a template every
+        message is a line "role: text", and the last line is the model's own role.
+
+        Args:
+            messages: each with `role` and `content`; a system text first or none, then user and assistant in turn.
+
+        Raises:
+            InputError: the model's template refuses the conversation.
+        """
+        if not self.use_chat_template:
+            return "".join(f"{said['role']}: {said['content']}\n" for said in messages) + "assistant:"
+        shown = [dict(said) for said in messages]
+        if shown[0]["role"] == "system" and not self.has_system_role:
+            system = shown.pop(0)["content"]
+            shown[0]["content"] = f"{system}\n\n{shown[0]['content']}"
+        try:
+            return self._apply(shown)
+        except Exception as error:  # jinja2.TemplateError and whatever else a model's own template raises
+            raise self._refused(shown, f"{type(error).__name__}: {error}") from error
+
+    def check_conversation(self) -> None:
+        """Try the template on a short conversation.
+
+        Raises:
+            InputError: it refuses one, or leaves out what was said before.
+        """
+        probe = [("user", "the first"), ("assistant", "the reply to it"), ("user", "the second")]
+        messages = [{"role": role, "content": f"{_PROBE_USER}, {text}"} for role, text in probe]
+        shown = self.render_messages(messages)
+        missing = [said for said in messages if said["content"] not in shown]
+        if missing:
+            raise self._refused(messages, f"it leaves out the turn of {missing[0]['role']}")
+
+    def _refused(self, messages: Sequence[Mapping[str, str]], why: str) -> InputError:
+        name = getattr(self.tokenizer, "name_or_path", "") or "the model"
+        roles = ", ".join(said["role"] for said in messages[:4]) + (", …" if len(messages) > 4 else "")
+        return InputError(
+            f"the chat template of {name} cannot show a conversation of {len(messages)} messages ({roles}): {why}. "
+            "Give a model whose template knows several turns, or override_chat_template=False in MODEL_ARGS for plain "
+            "text."
+        )
 
     def encode(self, prompt: str) -> list[int]:
         """The tokens of a final prompt, exactly as they are sent."""

@@ -17,7 +17,7 @@ from clinical_evals.clibench.prompts import PROMPT_VERSION, RESERVED_OUTPUT, SYS
 from clinical_evals.clibench.segments import LONG, Row, Segments, render_segments
 from clinical_evals.ontology import get_system
 from clinical_evals.tasks.benchmark import Asked, Plan, PromptOptions
-from clinical_evals.tasks.chat import ChatPrompt
+from clinical_evals.tasks.generation import Chat
 from clinical_evals.tasks.metrics import hierarchical_scores
 from clinical_evals.tasks.names import Task, find_task
 from clinical_evals.tasks.plain_context import EstimatedTokens, assumed_context
@@ -55,7 +55,7 @@ def record_to_doc(row: Row, task_name: str) -> Doc:
     )
 
 
-def ask(doc: Doc, chat: ChatPrompt, room: Room, where: str) -> list[Asked]:
+def ask(doc: Doc, chat: Chat, room: Room, where: str) -> list[Asked]:
     """The one prompt of a document, cut to a model."""
     specific: dict[str, Any] = doc.specific or {}
     segments = Segments(**specific.pop("segments"))

@@ -1,5 +1,6 @@
 """Prompts and answers of a log, as text to read."""
 
+from clinical_evals.tasks.endpoint_chat import read_messages
 from clinical_evals.tasks.prediction_log import Line
 
 TAIL = 300
@@ -13,7 +14,7 @@ def printable(text: str) -> str:
 
 def format_prompt(line: Line) -> str:
     """The end of a prompt, its length, and how much of it was cut."""
-    prompt = printable(line["prompt"])
+    prompt = printable(_as_sent(line))
     cut = (
         f"cut from {line['whole_tokens']:,} tokens: kept {100 * line['kept_prompt']:.1f} % of it, "
         f"{100 * line['kept_long']:.1f} % of the long segments"
@@ -22,6 +23,13 @@ def format_prompt(line: Line) -> str:
     )
     head = f"[prompt: {line['input_tokens']:,} tokens, {len(line['prompt']):,} characters; {cut}; its end:]"
     return f"{head}\n{'…' if len(prompt) > TAIL else ''}{prompt[-TAIL:].rstrip()}"
+
+
+def _as_sent(line: Line) -> str:
+    """The prompt of a line; of an endpoint's, whose prompts are messages in JSON, their texts."""
+    if "served" not in line:
+        return str(line["prompt"])
+    return "\n\n".join(f"{said['role']}: {said['content']}" for said in read_messages(line["prompt"]))
 
 
 def format_raw(number: int, line: Line, scored: bool) -> str:

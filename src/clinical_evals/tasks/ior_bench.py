@@ -8,7 +8,8 @@ over the four strategies. The second has only lighteval's means: no majority vot
 model's configuration says so.
 """
 
-from functools import cache, partial
+import os
+from functools import lru_cache, partial
 from typing import Any
 
 from lighteval.tasks.lighteval_task import LightevalTaskConfig
@@ -29,7 +30,7 @@ from clinical_evals.ior_bench.prompts import (
 from clinical_evals.ior_bench.shots import Shots
 from clinical_evals.ior_bench.static import probed_turns, seen_turns
 from clinical_evals.tasks.benchmark import Asked, Plan, PromptOptions
-from clinical_evals.tasks.chat import ChatPrompt
+from clinical_evals.tasks.generation import Chat
 from clinical_evals.tasks.metrics import referral_scores
 from clinical_evals.tasks.names import Task, find_task
 from clinical_evals.tasks.plain_context import EstimatedTokens, assumed_context
@@ -58,8 +59,12 @@ def plan(task: Task, options: PromptOptions) -> Plan:
     )
 
 
-@cache
 def _shots(number: int) -> Shots:
+    return _shots_of(number, os.environ.get("IOR_BENCH_DIR"))
+
+
+@lru_cache(maxsize=4)
+def _shots_of(number: int, _: str | None) -> Shots:
     from datasets import load_dataset
 
     return Shots(number, list(load_dataset("ior-bench", "static", split="test")))
@@ -99,7 +104,7 @@ def record_to_doc(
     )
 
 
-def ask(doc: Doc, chat: ChatPrompt, room: Room, where: str) -> list[Asked]:
+def ask(doc: Doc, chat: Chat, room: Room, where: str) -> list[Asked]:
     """The prompts of a document, cut to a model: of the whole dialogue last, before it those of earlier turns."""
     specific: dict[str, Any] = doc.specific or {}
     parts, turns, strategy = specific.pop("parts"), specific.pop("turns"), specific["strategy"]

@@ -23,9 +23,16 @@ from clinical_evals.tasks.answered_rows import protocols_of
 from clinical_evals.tasks.backends import BACKENDS
 from clinical_evals.tasks.benchmark import Plan, PromptOptions, benchmark_of
 from clinical_evals.tasks.model_args import ModelRequest, build_config, parse_model_args
-from clinical_evals.tasks.model_files import identify_model
 from clinical_evals.tasks.names import PROTOCOL_VERSION, Task, parse_tasks
-from clinical_evals.tasks.options import Options, check_fit, check_numbers, check_samples, check_writable, find_room
+from clinical_evals.tasks.options import (
+    Options,
+    check_fit,
+    check_numbers,
+    check_place,
+    check_samples,
+    check_writable,
+    find_room,
+)
 from clinical_evals.tasks.prediction_log import hash_json
 from clinical_evals.tasks.results import Result
 from clinical_evals.tasks.robustness import find_robustness, write_robustness
@@ -36,6 +43,7 @@ from clinical_evals.version import __version__
 if TYPE_CHECKING:
     from lighteval.models.abstract_model import ModelConfig
 
+    from clinical_evals.tasks.dialogue_tasks import Player
     from clinical_evals.tasks.generation import Generator
     from clinical_evals.tasks.logged_model import LoggedModel, Run
 
@@ -55,39 +63,120 @@ def evaluate(options: Options) -> list[Result]:
     tasks = parse_tasks(options.tasks)
     check_numbers(options)
     check_fit(options, tasks)
-    check_writable(options.output_dir)
-    request = parse_model_args(options.model_args, options.batch_size, options.backend)
+    check_place(options.output_dir)
+    request = _parse_model(options)
     check_samples(options, request, tasks)
     protocols = protocols_of(options.protocol, options.dictionary)
     check_scoring(tasks, protocols, options.dictionary)
     config = build_config(request)
-    BACKENDS[options.backend].check(config)
-    identity = _identify(request)
+    backend = BACKENDS[options.backend]
+    backend.check(config)
+    check_writable(options.output_dir)
+    identity = _identify(options.backend, config)
 
+    from clinical_evals.tasks.dialogue_tasks import Player, play_tasks
     from clinical_evals.tasks.lighteval_session import lighteval_session
-    from clinical_evals.tasks.logged_model import LoggedModel
 
+    asked, talks = _divided(tasks)
+    patient_options = _patient_options(options)
+    patient_config = _check_patient(patient_options) if talks and patient_options else None
+    if patient_options and (patient_options.backend, patient_config) == (options.backend, config):
+        patient_options = patient_config = None  # the same model in both roles is loaded once
     with lighteval_session():
-        plans = _plan(tasks, options, request)
-        consent = _ask_guard(tasks, BACKENDS[options.backend].sends_to(config), options.dua_consent)
+        plans = _plan(asked, options, request)
+        consent = _ask_guard(tasks, backend.sends_to(config), patient_options, patient_config, options.dua_consent)
         generator = _load_model(config, options)
-        runs = {
-            f"{task.name}|0": _run(task, plan, generator, identity, options, request) for task, plan in plans.items()
-        }
-        about = {"versions": _versions(tasks, generator), **consent}
-        logged = _run_pipeline(plans, options, LoggedModel(generator, runs, about))
-    if not generator.is_main:
-        return []
-    done = [(task, f"{task.name}|0") for task in tasks]
-    results = [
-        score_run(task, runs[key].path, logged.resumed[key], logged.lines[key], protocol, options.dictionary)
-        for task, key in done
-        for protocol in protocols
-    ]
+        about = {"versions": _versions(tasks, generator), **backend.about, **consent}
+        results: list[Result] = []
+        if talks:  # first: lighteval's pipeline frees the model when it ends
+            doctor = Player(request.name, generator, identity, options.seed)
+            patient = _patient(doctor, patient_options, patient_config)
+            results += play_tasks(talks, doctor, patient, options, about, protocols)
+        if asked:
+            results += _ask(plans, options, request, identity, generator, about, protocols)
     for protocol in protocols:
         if robustness := find_robustness(results, protocol):
             write_robustness(robustness, results, options.output_dir)
-    return results
+    order = [task.name for task in tasks]
+    return sorted(results, key=lambda result: order.index(result.task.name))
+
+
+def _divided(tasks: Sequence[Task]) -> tuple[list[Task], list[Task]]:
+    """Tasks of one prompt, and dialogues."""
+    return [task for task in tasks if not task.is_dialogue], [task for task in tasks if task.is_dialogue]
+
+
+def _ask(
+    plans: Mapping[Task, Plan],
+    options: Options,
+    request: ModelRequest,
+    identity: Mapping[str, Any],
+    generator: "Generator",
+    about: Mapping[str, Any],
+    protocols: Sequence[str],
+) -> list[Result]:
+    """The tasks of one prompt, through lighteval's pipeline; nothing in the other processes of a data-parallel run."""
+    from clinical_evals.tasks.logged_model import LoggedModel
+
+    runs = {f"{task.name}|0": _run(task, plan, generator, identity, options, request) for task, plan in plans.items()}
+    logged = _run_pipeline(plans, options, LoggedModel(generator, runs, about))
+    if not generator.is_main:
+        return []
+    return [
+        score_run(
+            task,
+            runs[key].path,
+            logged.resumed[key],
+            logged.lines[key],
+            protocol,
+            options.dictionary,
+            logged.missing.get(key, ()),
+        )
+        for task, key in ((task, f"{task.name}|0") for task in plans)
+        for protocol in protocols
+    ]
+
+
+# The model that plays the patients
+
+
+def _patient_options(options: Options) -> Options | None:
+    """What was asked of a patient model of its own."""
+    if options.patient_model is None:
+        return None
+    backend = options.patient_backend or options.backend
+    other = options._replace(model_args=options.patient_model, backend=backend)
+    return other if backend == "endpoint" else other._replace(concurrency=None, max_tokens=None, max_cost=None)
+
+
+def _check_patient(options: Options) -> "ModelConfig":
+    config = build_config(_parse_model(options))
+    BACKENDS[options.backend].check(config)
+    return config
+
+
+def _patient(
+    doctor: "Player",
+    patient_options: Options | None,
+    config: "ModelConfig | None",
+) -> "Player":
+    """The model that plays the patients."""
+    if patient_options is None or config is None:
+        return doctor
+    from clinical_evals.tasks.dialogue_tasks import Player
+
+    identity = _identify(patient_options.backend, config)
+    return Player(str(config.model_name), _load_model(config, patient_options), identity, patient_options.seed)
+
+
+def _parse_model(options: Options) -> ModelRequest:
+    endpoint = {
+        "concurrency": options.concurrency,
+        "budget_tokens": options.max_tokens,
+        "budget_cost": options.max_cost,
+    }
+    context = {"context": options.context} if options.backend == "endpoint" else {}
+    return parse_model_args(options.model_args, options.batch_size, options.backend, endpoint, context)
 
 
 def _plan(tasks: Sequence[Task], options: Options, request: ModelRequest) -> dict[Task, Plan]:
@@ -100,8 +189,14 @@ def _plan(tasks: Sequence[Task], options: Options, request: ModelRequest) -> dic
     return {task: benchmark_of(task).plan(task, asked) for task in tasks}
 
 
-def _ask_guard(tasks: Sequence[Task], address: str, consent: str | None) -> dict[str, str]:
-    """Whether the rows of the tasks may be sent where the model is; what the log's header says of it.
+def _ask_guard(
+    tasks: Sequence[Task],
+    address: str,
+    patient: Options | None,
+    patient_config: "ModelConfig | None",
+    consent: str | None,
+) -> dict[str, str]:
+    """Whether the rows of the tasks may be sent where the models are; what the log's header says of it.
 
     Raises:
         GuardError: they may not.
@@ -113,22 +208,27 @@ def _ask_guard(tasks: Sequence[Task], address: str, consent: str | None) -> dict
     from clinical_evals.hub.inspection import Rows
     from clinical_evals.hub.target import Target
 
-    if not address:
+    to = {address: list(tasks)}
+    if patient is not None and patient_config is not None:
+        talks = _divided(tasks)[1]
+        other = BACKENDS[patient.backend].sends_to(patient_config)
+        to[other] = list(dict.fromkeys([*to.get(other, ()), *talks]))
+    to.pop("", None)
+    if not to:
         if consent is not None:
             raise InputError("--dua-consent: nothing leaves this machine in this run. Leave it out.")
         return {}
     statements = []
-    for dataset, subset in dict.fromkeys((task.dataset, task.subset) for task in tasks):
+    places = dict.fromkeys((where, task.dataset, task.subset) for where, sent in to.items() for task in sent)
+    for where, dataset, subset in places:
         rows = load_dataset(dataset, subset, split="test")
         asked = Rows(rows, rows.info.description or "", f"{dataset} {subset} row")
-        statements.append(check_may_leave(asked, Target("endpoint", address), consent).statement)
+        statements.append(check_may_leave(asked, Target("endpoint", where), consent).statement)
     return {"consent": "; ".join(dict.fromkeys(filter(None, statements)))} if any(statements) else {}
 
 
-def _identify(request: ModelRequest) -> dict[str, Any]:
-    tokenizer = request.values.get("tokenizer")
-    identity: dict[str, Any] = {"weights": identify_model(request.name, request.revision)}
-    return identity | ({"tokenizer": identify_model(str(tokenizer), request.revision)} if tokenizer else {})
+def _identify(backend: str, config: "ModelConfig") -> dict[str, Any]:
+    return BACKENDS[backend].identify(config)
 
 
 def _load_model(config: "ModelConfig", options: Options) -> "Generator":

@@ -1,7 +1,7 @@
 """A lighteval model whose prompts are cut to it, whose answers are logged as they come, and which asks nothing "
 "twice."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -14,11 +14,17 @@ from lighteval.tasks.requests import Doc
 
 from clinical_evals.errors import RunError
 from clinical_evals.tasks.benchmark import Asked, benchmark_of
-from clinical_evals.tasks.generation import Generator, Output
+from clinical_evals.tasks.generation import Generator, Missing, Output
 from clinical_evals.tasks.names import find_task
 from clinical_evals.tasks.prediction_log import Line, PredictionLog, hash_text, row_key
 from clinical_evals.tasks.progress import Progress
+from clinical_evals.tasks.results import MissingRow, name_missing
 from clinical_evals.truncation import FittedPrompt, Room
+
+MOST_MISSING = 0.02
+"""Share of prompts without an answer above which a run has no result (they need not be like the others)."""
+GIVE_UP = 20
+"""So many prompts in succession without an answer end a run: the endpoint is down."""
 
 
 class Run(NamedTuple):
@@ -68,6 +74,7 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
         lines: by full task name the log lines of its documents, sorted by row; where a document has several prompts,
             the one that is scored stands last.
         resumed: by full task name how many documents were already answered.
+        missing: by full task name the prompts that an endpoint did not answer.
     """
 
     def __init__(
@@ -81,6 +88,7 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
         self.sources: dict[str, str] = {}
         self.lines: dict[str, list[Line]] = {}
         self.resumed: dict[str, int] = {}
+        self.missing: dict[str, list[MissingRow]] = {}
         self._cache = NoCache()
 
     @property
@@ -103,14 +111,21 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
         self.generator.cleanup()
 
     def greedy_until(self, docs: list[Doc]) -> list[ModelResponse]:
-        """The answers to all documents: from the log where they are there, else generated and logged batch by "
-        "batch."""
+        """The answers to all documents: from the log where they are there, else generated and logged batch by batch.
+
+        Documents that an endpoint did not answer are taken out of `docs`: lighteval pairs this very list with the
+        answers, and would score what is not there.
+
+        Raises:
+            RunError: more than MOST_MISSING of the prompts of a task were not answered.
+        """
         for doc in docs:
             benchmark_of(find_task(doc.task_name)).check_gold(doc)
         responses: dict[int, ModelResponse] = {}
         for task, group in groupby(sorted(docs, key=lambda doc: doc.task_name), key=lambda doc: doc.task_name):
             for doc, prepared, line in self._answer(task, list(group)):
                 responses[id(doc)] = self._response(prepared, line)
+        docs[:] = [doc for doc in docs if id(doc) in responses]
         return [responses[id(doc)] for doc in docs]
 
     def loglikelihood(self, docs: list[Doc]) -> list[ModelResponse]:
@@ -120,7 +135,7 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
     loglikelihood_rolling = loglikelihood
 
     def _answer(self, task: str, docs: list[Doc]) -> list[tuple[Doc, Prepared, Line]]:
-        """Each document with its last prompt and that one's log line."""
+        """Each document that was answered with its last prompt and that one's log line."""
         run = self.runs[task]
         prepared = [self._prepare(run, doc) for doc in docs]
         about = {"source": self.sources[task], **self.about}
@@ -128,13 +143,26 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
         self.generator.wait_for_everyone()  # all processes must have read the same log before one writes
         try:
             self.resumed[task] = sum(of_doc[-1].key in log.rows for of_doc in prepared)
-            self._generate_missing(run, log, [one for of_doc in prepared for one in of_doc])
-            answered = [[_line_of(one, log.rows[one.key]) for one in of_doc] for of_doc in prepared]
+            every = [one for of_doc in prepared for one in of_doc]
+            reasons = self._generate_missing(run, log, every)
+            self.missing[task] = [_missing_row(one, reasons[one.key]) for one in every if one.key in reasons]
+            self._check_missing(task, len(every), run.path)
+            kept = [of_doc for of_doc in prepared if of_doc[-1].key in log.rows]
+            answered = [[_line_of(one, log.rows[one.key]) for one in of_doc if one.key in log.rows] for of_doc in kept]
         finally:
             log.close()
         in_order = sorted(answered, key=lambda lines: int(lines[-1]["row"]))
         self.lines[task] = [line for lines in in_order for line in lines]
-        return [(doc, of_doc[-1], lines[-1]) for doc, of_doc, lines in zip(docs, prepared, answered, strict=True)]
+        return [(of_doc[-1].doc, of_doc[-1], lines[-1]) for of_doc, lines in zip(kept, answered, strict=True)]
+
+    def _check_missing(self, task: str, prompts: int, log: Path) -> None:
+        missing = self.missing[task]
+        if len(missing) > MOST_MISSING * prompts:
+            raise RunError(
+                f"{task}: {len(missing)} of {prompts} prompts were not answered, more than {MOST_MISSING:.0%}, so "
+                f"there is no score. {name_missing(missing)}. All answers are in {log}: the same command again asks "
+                "only for what is missing."
+            )
 
     def _prepare(self, run: Run, doc: Doc) -> list[Prepared]:
         """The document with each of its prompts; lighteval's own is the last."""
@@ -157,7 +185,8 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
         key = row_key(run.identity, (doc.specific or {})["data_sha256"], hash_text(asked.prompt.text))
         return Prepared(doc, key, asked.prompt, asked.logged)
 
-    def _generate_missing(self, run: Run, log: PredictionLog, prepared: Sequence[Prepared]) -> None:
+    def _generate_missing(self, run: Run, log: PredictionLog, prepared: Sequence[Prepared]) -> dict[str, str]:
+        """Ask for what is not in the log, and log it; by key, why there is none."""
         # Batches are made of all rows and only then thinned out: a resumed run computes the batches of a whole one.
         distinct = {one.key: one for one in prepared}.values()
         ordered = sorted(distinct, key=lambda one: (-len(one.prompt.text), int(one.doc.id)))
@@ -166,17 +195,25 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
             [one for one in ordered[i : i + size] if one.key not in log.rows] for i in range(0, len(ordered), size)
         ]
         batches = [batch for batch in batches if batch]
+        reasons: dict[str, str] = {}
+        in_succession = 0
         with Progress(sum(map(len, batches)), run.room.reserved, show=self.generator.is_main) as progress:
             for batch in batches:
                 started = monotonic()
                 outputs = self.generator.generate([one.doc for one in batch], progress, run.temperature)
                 seconds = (monotonic() - started) / len(batch)
-                lines = [_log_line(one, output, seconds) for one, output in zip(batch, outputs, strict=True)]
+                pairs = list(zip(batch, outputs, strict=True))
+                lines = [_log_line(one, out, seconds) for one, out in pairs if not isinstance(out, Missing)]
                 if self.generator.is_main:
                     log.append(lines)
                 else:
                     log.rows |= {line["key"]: line for line in lines}
-                progress.finish_rows(len(batch))
+                progress.finish_rows(len(lines))
+                missing = {one.key: out for one, out in pairs if isinstance(out, Missing)}
+                reasons |= {key: out.why for key, out in missing.items()}
+                in_succession = 0 if lines else in_succession + len(missing)
+                _check_going_on(run.path, missing.values(), in_succession)
+        return reasons
 
     def _response(self, one: Prepared, line: Line) -> ModelResponse:
         # Built from the log line in every case, so that lighteval's files do not tell a resumed run from another.
@@ -193,6 +230,24 @@ def _line_of(one: Prepared, logged: Line) -> Line:
     return logged | {"row": int(one.doc.id)}
 
 
+def _missing_row(one: Prepared, why: str) -> MissingRow:
+    return MissingRow(int(one.doc.id), why, one.logged.get("turn"))
+
+
+def _check_going_on(log: Path, missing: Iterable[Missing], in_succession: int) -> None:
+    """Whether a run has a point after a batch of which these are missing; raises what ends it."""
+    why = ""
+    for each in missing:
+        if each.ends_run is not None:
+            raise each.ends_run
+        why = each.why
+    if in_succession >= GIVE_UP:
+        raise RunError(
+            f"{in_succession} prompts in succession were not answered, the last because of: {why}. All answers are in "
+            f"{log}: the same command again goes on there."
+        )
+
+
 def _log_line(one: Prepared, outputs: Sequence[Output], seconds: float) -> Line:
     specific: dict[str, Any] = one.doc.specific or {}
     if len(outputs) != one.doc.num_samples:
@@ -201,6 +256,7 @@ def _log_line(one: Prepared, outputs: Sequence[Output], seconds: float) -> Line:
             f"{one.doc.num_samples}."
         )
     names = benchmark_of(find_task(one.doc.task_name)).LOGGED
+    served = any(output.served for output in outputs)
     return {
         "key": one.key,
         "row": int(one.doc.id),
@@ -216,7 +272,8 @@ def _log_line(one: Prepared, outputs: Sequence[Output], seconds: float) -> Line:
         "whole_tokens": one.prompt.whole_tokens,
         "kept_prompt": one.prompt.kept_prompt,
         "kept_long": one.prompt.kept_long,
-        "output_tokens": [len(output.tokens) for output in outputs],
+        "output_tokens": [output.length for output in outputs],
         "output_ids": [output.tokens for output in outputs],
+        **({"served": [output.served._asdict() for output in outputs if output.served]} if served else {}),
         "seconds": round(seconds, 3),
     }

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clinical_evals.errors import InputError
+from clinical_evals.ontology import get_system
 from clinical_evals.tasks.names import Task, find_task
 from clinical_evals.tasks.prediction_log import Line, read_log
 
@@ -82,3 +83,14 @@ def _check(line: Line, task: Task, where: str) -> None:
     texts = (*line["answers"], *line["finish"], *line["gold"])
     if not line["answers"] or not all(isinstance(text, str) for text in texts):
         raise InputError(f"{where}: expected texts in answers, finish and gold, and at least one answer.")
+    if not len(line["answers"]) == len(line["finish"]) == len(line["output_tokens"]):
+        raise InputError(f"{where}: expected one of answers, finish and output_tokens for each answer.")
+    counts = (line["row"], line["input_tokens"], line["whole_tokens"], *line["output_tokens"])
+    if not all(type(count) is int and count >= 0 for count in counts):
+        raise InputError(f"{where}: expected whole numbers of 0 or more in row and in the numbers of tokens.")
+    if not all(0 <= line[share] <= 1 for share in ("kept_prompt", "kept_long")):
+        raise InputError(f"{where}: expected shares between 0 and 1 in kept_prompt and kept_long.")
+    if task.system:
+        get_system(task.system).require(line["gold"], f"{where}, gold")
+    elif line["gold"] != [name for name in line["candidates"] if name in line["gold"]] or len(line["gold"]) != 1:
+        raise InputError(f"{where}: expected one department in gold, which is among the candidates.")

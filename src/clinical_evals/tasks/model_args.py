@@ -1,5 +1,6 @@
 """MODEL_ARGS of the command line ("model_name=…,dtype=…" or a YAML file) into lighteval's model configuration."""
 
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -9,7 +10,6 @@ import yaml
 
 from clinical_evals.errors import InputError
 from clinical_evals.tasks.backends import BACKENDS
-from clinical_evals.tasks.model_files import check_model
 
 if TYPE_CHECKING:
     from lighteval.models.abstract_model import ModelConfig
@@ -34,13 +34,21 @@ class ModelRequest(NamedTuple):
         return float(given) if given else None
 
 
-def parse_model_args(text: str, batch_size: int | None = None, backend: str = "accelerate") -> ModelRequest:
+def parse_model_args(
+    text: str,
+    batch_size: int | None = None,
+    backend: str = "accelerate",
+    overrides: Mapping[str, Any] | None = None,
+    defaults: Mapping[str, Any] | None = None,
+) -> ModelRequest:
     """Read and check MODEL_ARGS.
 
     Args:
         text: "model_name=NAME_OR_FOLDER[,key=value…]", or the path of a YAML file with `model_parameters`.
         batch_size: rows that are generated together; overrides the one in `text`.
         backend: one of `BACKENDS`.
+        overrides: more values, which go before those in `text`; None is none.
+        defaults: more values, where `text` has none.
 
     Raises:
         InputError, ResourceMissingError: the text cannot be read, a value is refused, or the model is not there.
@@ -48,9 +56,10 @@ def parse_model_args(text: str, batch_size: int | None = None, backend: str = "a
     engine = BACKENDS[backend]
     values = _read_yaml(Path(text)) if text.endswith((".yaml", ".yml")) else _read_pairs(text)
     _refuse(values, engine.refused)
+    values = {**_given(defaults), **values, **_given(overrides)}
     if not values.get("model_name"):
         raise InputError(
-            f'MODEL_ARGS {text!r} names no model: give "model_name=FOLDER_OR_HUB_ID" (and ,key=value for more).'
+            f'MODEL_ARGS {_shown(text)} names no model: give "model_name=FOLDER_OR_HUB_ID" (and ,key=value for more).'
         )
     generation = values.get("generation_parameters") or {}
     if not isinstance(generation, dict):
@@ -58,11 +67,22 @@ def parse_model_args(text: str, batch_size: int | None = None, backend: str = "a
     generation = dict(generation)
     _refuse(generation, engine.refused_generation, "generation_parameters.")
     revision = str(values.get("revision", "main"))
-    values["model_name"] = check_model(str(values["model_name"]), revision)
-    values["batch_size"] = batch_size or values.get("batch_size") or engine.batch_size
-    answer_tokens = generation.pop("max_new_tokens", None)
+    values["model_name"] = engine.find_model(str(values["model_name"]), revision)
+    if rows := batch_size or values.get("batch_size") or engine.batch_size:
+        values["batch_size"] = rows
+    answer_tokens = _answer_tokens(generation.pop("max_new_tokens", None))
     values["generation_parameters"] = generation
     return ModelRequest(values["model_name"], revision, values, answer_tokens, backend)
+
+
+def _answer_tokens(given: object) -> int | None:
+    number = int(str(given)) if str(given).strip().isdecimal() else 0
+    if given is not None and number < 1:
+        raise InputError(
+            f"MODEL_ARGS: generation_parameters.max_new_tokens {given!r}: expected a whole number of at least 1, the "
+            "most tokens of an answer, or leave it out."
+        )
+    return number or None
 
 
 def build_config(request: ModelRequest) -> "ModelConfig":
@@ -90,6 +110,15 @@ def build_config(request: ModelRequest) -> "ModelConfig":
         raise InputError(f"MODEL_ARGS: {problems}. Known: {', '.join(known)}.{more}") from error
 
 
+def _given(values: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {key: value for key, value in (values or {}).items() if value is not None}
+
+
+def _shown(text: str) -> str:
+    """MODEL_ARGS without what may be a secret in them."""
+    return repr(re.sub(r"(\w*key\w*=)[^,]*", r"\1…", re.sub(r"//[^/@,]*@", "//…@", text)))
+
+
 def _refuse(values: dict[str, Any], refused: Mapping[str, str], where: str = "") -> None:
     for key, why in refused.items():
         value = values.get(key)
@@ -104,7 +133,7 @@ def _describe(problem: Any, known: list[str]) -> str:
     if problem["type"] != "extra_forbidden":
         return f"{name}: {problem['msg']}"
     near = get_close_matches(str(problem["loc"][-1]), known, n=3, cutoff=0.4)
-    return f"{name}: there is no such value" + (f", did you mean {' or '.join(near)}?" if near else "")
+    return f"{name}: there is no such value" + (f", did you mean {' or '.join(near)}" if near else "")
 
 
 def _read_pairs(text: str) -> dict[str, Any]:
@@ -114,7 +143,7 @@ def _read_pairs(text: str) -> dict[str, Any]:
         values: dict[str, Any] = ModelConfig._parse_args(text)
     except (ValueError, IndexError) as error:
         raise InputError(
-            f'MODEL_ARGS {text!r} cannot be read ({error}): expected "model_name=…,key=value,…".'
+            f'MODEL_ARGS {_shown(text)} cannot be read ({error}): expected "model_name=…,key=value,…".'
         ) from error
     return values
 

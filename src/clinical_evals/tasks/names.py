@@ -29,6 +29,11 @@ class Task(NamedTuple):
     """Of the static task of IOR-Bench: a key of `ior_bench.prompts.STRATEGIES`."""
 
     @property
+    def is_dialogue(self) -> bool:
+        """Whether two models talk to each other in it."""
+        return self.subset.startswith("dynamic_")
+
+    @property
     def name(self) -> str:
         """How lighteval, logs and results spell it."""
         return f"{self.benchmark}:{self.config}"
@@ -66,10 +71,24 @@ TASKS = (
             ("cot", "with reasons before the conclusion"),
         )
     ),
+    *(
+        Task(
+            "ior_bench",
+            f"dynamic_{hospital}",
+            "clinical_evals.tasks.dialogue_tasks",
+            f"the department that a dialogue with a simulated patient leads to, {which}; accuracy by turn",
+            dataset="ior-bench",
+            subset=f"dynamic_{hospital}",
+        )
+        for hospital, which in (("h1", "hospital 1 (tertiary)"), ("h2", "hospital 2 (secondary)"))
+    ),
 )
 """All tasks of this version."""
 
-GROUPS = {"ior_bench:static": "the four strategies, and the robustness over them"}
+GROUPS = {
+    "ior_bench:static": "the four strategies, and the robustness over them",
+    "ior_bench:dynamic": "the dialogues, for both hospitals",
+}
 """Names that stand for several tasks, those whose names they begin."""
 
 _SPELLING = re.compile(r"(?:custom\|)?(?P<name>[^|:]+(?:[|:][^|:]+)?)(?:\|(?P<shots>\d+))?")

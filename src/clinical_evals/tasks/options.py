@@ -1,5 +1,6 @@
 """What `clinical-evals eval` was asked, and the checks that need no model."""
 
+import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,6 +41,18 @@ class Options(NamedTuple):
     """Whether a static dialogue is also asked after each earlier turn."""
     dua_consent: str | None = None
     """"NAME, DATE": the data use agreement covers sending prompts to another machine."""
+    patient_model: str | None = None
+    """MODEL_ARGS of the model that plays the patients; None: the model under test does."""
+    patient_backend: str | None = None
+    """Its backend; None: that of the model under test."""
+    turns: int | None = None
+    """Turns of the patient in a dialogue; None: six."""
+    concurrency: int | None = None
+    """Requests to an endpoint at a time; None: as MODEL_ARGS say, else eight."""
+    max_tokens: int | None = None
+    """The most that the requests to an endpoint may take in this run, prompts and answers together."""
+    max_cost: float | None = None
+    """The most that they may cost, by the prices in MODEL_ARGS."""
 
 
 def check_numbers(options: Options) -> None:
@@ -55,11 +68,19 @@ def check_numbers(options: Options) -> None:
         ("--answer-tokens", options.answer_tokens),
         ("--samples", options.samples),
         ("--shots", options.shots),
+        ("--turns", options.turns),
+        ("--concurrency", options.concurrency),
+        ("--max-tokens", options.max_tokens),
     ):
         if value is not None and value < 1:
             raise InputError(f"{flag} {value}: expected a whole number of at least 1, or leave it out.")
     if options.temperature is not None and not 0 < options.temperature < float("inf"):
         raise InputError(f"--temperature {options.temperature}: expected a number above 0, e.g. 0.7.")
+    if options.max_cost is not None and not 0 < options.max_cost < float("inf"):
+        raise InputError(f"--max-cost {options.max_cost}: expected a number above 0, or leave it out.")
+    of_endpoint = (options.concurrency, options.max_tokens, options.max_cost)
+    if options.backend != "endpoint" and any(value is not None for value in of_endpoint):
+        raise InputError("--concurrency, --max-tokens and --max-cost are for `eval endpoint`. Leave them out.")
 
 
 def check_fit(options: Options, tasks: Sequence[Task]) -> None:
@@ -69,10 +90,15 @@ def check_fit(options: Options, tasks: Sequence[Task]) -> None:
         InputError: one has none.
     """
     strategies = {task.strategy for task in tasks}
+    talks = any(task.is_dialogue for task in tasks)
+    if options.patient_backend and not options.patient_model:
+        raise InputError("--patient-backend is that of --patient-model, which is missing.")
     for flag, given, fits, hint in (
         ("--shots", options.shots, "few_shot" in strategies, "ior_bench|static_few_shot"),
         ("--temperature", options.temperature, "majority_vote" in strategies, "ior_bench|static_majority_vote"),
         ("--probe-turns", options.probe_turns or None, strategies != {""}, "ior_bench|static_zero_shot"),
+        ("--turns", options.turns, talks, "ior_bench|dynamic_h1"),
+        ("--patient-model", options.patient_model, talks, "ior_bench|dynamic_h1"),
     ):
         if given is not None and not fits:
             names = ", ".join(task.name for task in tasks)
@@ -87,6 +113,8 @@ def check_samples(options: Options, request: ModelRequest, tasks: Sequence[Task]
         InputError: there is none.
     """
     asked = options.samples or 1
+    if options.samples and (talking := [task.name for task in tasks if task.is_dialogue]):
+        raise InputError(f"--samples is for other tasks: a step of {talking[0]} has one answer. Leave it out.")
     greedy = [task.name for task in tasks if task.strategy != "majority_vote"]
     if asked > 1 and greedy and not request.temperature:
         raise InputError(
@@ -97,6 +125,23 @@ def check_samples(options: Options, request: ModelRequest, tasks: Sequence[Task]
         raise InputError("--samples 1: one answer is no majority vote. Give at least 2, or leave it out (5).")
 
 
+_UNWRITABLE = "the output folder {folder} cannot be written to ({why}). Name another one: --output-dir FOLDER"
+_LEAST_ROOM = 65_536
+"""Bytes that are tried: on a full disk an empty file can still be made."""
+
+
+def check_place(folder: Path) -> None:
+    """Look whether an output folder could be made, without making it: a run that is refused leaves nothing behind.
+
+    Raises:
+        InputError: a file is in the way, or its place may not be written to.
+    """
+    place = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+        why = "Permission denied" if place.is_dir() else f"{place} is a file"
+        raise InputError(_UNWRITABLE.format(folder=folder, why=why))
+
+
 def check_writable(folder: Path) -> None:
     """Make the output folder and try to write into it, before any work is done.
 
@@ -105,13 +150,11 @@ def check_writable(folder: Path) -> None:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder):
-            pass
+        with tempfile.NamedTemporaryFile(dir=folder) as file:
+            file.write(bytes(_LEAST_ROOM))
+            file.flush()
     except OSError as error:
-        raise InputError(
-            f"the output folder {folder} cannot be written to ({error.strerror or error}). Name another one: "
-            "--output-dir FOLDER"
-        ) from error
+        raise InputError(_UNWRITABLE.format(folder=folder, why=error.strerror or error)) from error
 
 
 def find_room(generator: "Generator", options: Options, request: ModelRequest, answer_tokens: int) -> Room:

@@ -48,7 +48,8 @@ def assumed_context() -> int:
     logging.getLogger(__name__).warning(
         "lighteval's own command line gives a task no tokenizer: prompts are cut by an estimate to a context of "
         f"{context} tokens "
-        f"({source}). It also keeps no log of ours, does not resume, and its cache may return old answers. For all "
+        f"({source}). It also keeps no log of ours, does not resume, its cache may return old answers, and our guard "
+        "is not asked before it sends anything (endpoints, --push-to-hub). For all "
         "of that: "
         "clinical-evals eval accelerate MODEL_ARGS --tasks TASK"
     )

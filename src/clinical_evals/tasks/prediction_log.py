@@ -14,13 +14,27 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from filelock import FileLock, Timeout
 
 from clinical_evals.errors import InputError, RunError
 
-KIND, FORMAT = "clinical-evals predictions", 1
+FORMAT = 1
+
+
+class Kind(NamedTuple):
+    """One kind of log."""
+
+    name: str
+    """In the header: no kind is taken for another."""
+    called: str
+    """In messages."""
+    file: str
+    """What its file is called in a run's folder."""
+
+
+PREDICTIONS = Kind("clinical-evals predictions", "prediction log", "predictions.jsonl")
 
 Line = dict[str, Any]
 
@@ -58,6 +72,7 @@ class PredictionLog:
         run: everything that decides the answers, as JSON: task, prompt version, model, settings.
         about: what else the header should tell: where the rows come from, versions of package and libraries.
         write: False only reads (the other processes of a data-parallel run).
+        kind: what is in it.
 
     Attributes:
         rows: the lines of the finished rows by `key`.
@@ -67,24 +82,31 @@ class PredictionLog:
             run's.
     """
 
-    def __init__(self, path: Path, run: Mapping[str, Any], about: Mapping[str, Any], write: bool = True) -> None:
+    def __init__(
+        self,
+        path: Path,
+        run: Mapping[str, Any],
+        about: Mapping[str, Any],
+        write: bool = True,
+        kind: Kind = PREDICTIONS,
+    ) -> None:
         self.path = path
         self.run = dict(run)
         self._file: IO[bytes] | None = None
         self._lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0) if write else None
         self._lock_log()
         try:
-            header, lines, self._length = _read(path)
-            if header is not None and not _is_ours(header):
+            header, lines, self._length = _read(path, kind)
+            if header is not None and not _is_ours(header, kind):
                 raise RunError(
-                    f"{path} does not start with the header of a {KIND} log of format {FORMAT}. Remove it to start "
-                    "over."
+                    f"{path} does not start with the header of a {kind.name} log of format {FORMAT}. Remove it to "
+                    "start over."
                 )
             if header is not None and header.get("run") != self.run:
                 found, expected = hash_json(header.get("run")), hash_json(self.run)
                 raise RunError(f"{path} is the log of another run: {found}, expected {expected}.")
             if write:
-                self._open(header or {"kind": KIND, "format": FORMAT, "run": self.run, **about}, header is None)
+                self._open(header or {"kind": kind.name, "format": FORMAT, "run": self.run, **about}, header is None)
         except BaseException:
             self.close()
             raise
@@ -94,6 +116,8 @@ class PredictionLog:
         """Add the rows of one batch; when this returns they are on the disk."""
         if self._file is None:
             raise RunError(f"{self.path} is not open for writing.")
+        if not batch:
+            return
         lines = [line | {"batch": [place, len(batch)]} for place, line in enumerate(batch)]
         self._write("".join(map(_to_line, lines)))
         self.rows |= {line["key"]: line for line in lines}
@@ -124,17 +148,24 @@ class PredictionLog:
     def _write(self, text: str) -> None:
         assert self._file is not None
         data = memoryview(text.encode())
-        while data:
-            data = data[self._file.write(data) :]
-        os.fsync(self._file.fileno())
+        try:
+            while data:
+                data = data[self._file.write(data) :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise RunError(
+                f"{self.path} cannot be written ({error.strerror or error}). What was logged before is kept: make "
+                "room, and run the same command again."
+            ) from error
 
 
-def read_log(path: Path, whole: bool = False) -> tuple[Line, list[Line]]:
+def read_log(path: Path, whole: bool = False, kind: Kind = PREDICTIONS) -> tuple[Line, list[Line]]:
     """Header and rows of a log, for scoring and reports; a torn tail is left out.
 
     Args:
         path: the file.
         whole: True takes a torn tail, as a killed run may leave it, for an error.
+        kind: what is to be in it.
 
     Raises:
         InputError: the file is not there or is not such a log, or it is torn.
@@ -142,19 +173,19 @@ def read_log(path: Path, whole: bool = False) -> tuple[Line, list[Line]]:
     """
     if not path.is_file():
         raise InputError(
-            f"no prediction log at {path}. `clinical-evals eval` writes predictions.jsonl into its output folder."
+            f"no {kind.called} at {path}. `clinical-evals eval` writes {kind.file} into its output folder."
         )
     try:
         size = path.stat().st_size
-        header, lines, end = _read(path)
+        header, lines, end = _read(path, kind)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
     if header is None:
-        raise InputError(f"{path} is not a prediction log: it does not start with a whole header line.")
-    if not _is_ours(header):
+        raise InputError(f"{path} is not a {kind.called}: it does not start with a whole header line.")
+    if not _is_ours(header, kind):
         raise InputError(
-            f"{path} is not a prediction log: its first line is not the header of {KIND} of format {FORMAT}. "
-            "Give the predictions.jsonl of a run."
+            f"{path} is not a {kind.called}: its first line is not the header of {kind.name} of format {FORMAT}. "
+            f"Give the {kind.file} of a run."
         )
     if whole and end < size:
         raise InputError(
@@ -165,7 +196,7 @@ def read_log(path: Path, whole: bool = False) -> tuple[Line, list[Line]]:
     return header, lines
 
 
-def read_header(path: Path) -> Line:
+def read_header(path: Path, kind: Kind = PREDICTIONS) -> Line:
     """The header of a log alone.
 
     Raises:
@@ -173,12 +204,12 @@ def read_header(path: Path) -> Line:
     """
     with path.open("rb") as file:
         header = _parse(file.readline())
-    if header is None or not _is_ours(header):
-        raise InputError(f"{path} is not a prediction log: it does not start with a whole header line.")
+    if header is None or not _is_ours(header, kind):
+        raise InputError(f"{path} is not a {kind.called}: it does not start with a whole header line.")
     return header
 
 
-def _read(path: Path) -> tuple[Line | None, list[Line], int]:
+def _read(path: Path, kind: Kind) -> tuple[Line | None, list[Line], int]:
     """Header, rows and the number of bytes up to the end of the last whole batch; a foreign file has no rows."""
     if not path.exists():
         return None, [], 0
@@ -193,22 +224,22 @@ def _read(path: Path) -> tuple[Line | None, list[Line], int]:
                 break
             if entries and not _is_row(line):
                 raise RunError(
-                    f"{path}, line {number}: no row of a prediction log, it has no place in a batch. {_OVER}"
+                    f"{path}, line {number}: no row of a {kind.called}, it has no place in a batch. {_OVER}"
                 )
             end += len(raw)
             entries.append((line, end))
     if not entries:
         return None, [], 0
     header, start = entries.pop(0)
-    if not _is_ours(header):
+    if not _is_ours(header, kind):
         return header, [], end
     while entries and entries[-1][0]["batch"][0] + 1 < entries[-1][0]["batch"][1]:
         entries = entries[: -(entries[-1][0]["batch"][0] + 1)]
     return header, [line for line, _ in entries], entries[-1][1] if entries else start
 
 
-def _is_ours(header: Line) -> bool:
-    return header.get("kind") == KIND and header.get("format") == FORMAT
+def _is_ours(header: Line, kind: Kind) -> bool:
+    return header.get("kind") == kind.name and header.get("format") == FORMAT
 
 
 def _is_row(line: Line) -> bool:

@@ -8,11 +8,18 @@ from clinical_evals.errors import InputError
 from clinical_evals.tasks.vllm_engine import ENVIRONMENT, About, Answered, Arguments, LocalEngine
 
 
+def names_a_cluster() -> str:
+    """What RAY_ADDRESS names: a cluster that may have other machines, wherever its head is; empty where none."""
+    address = os.environ.get("RAY_ADDRESS", "")
+    return "" if address == "local" else address
+
+
 class RayEngines:
     """Copies of the model on a Ray cluster, each of which answers its share of the prompts.
 
     vLLM's LLM refuses a data_parallel_size of its own, and lighteval's way loads every copy anew for each batch. Ray
-    is the cluster that RAY_ADDRESS names, else the one of this machine.
+    is the cluster that RAY_ADDRESS names, else one that is started here: a cluster that happens to run already may
+    have other machines, to which prompts would go unasked (`backends` asks the guard where RAY_ADDRESS is set).
 
     Args:
         arguments: of vLLM's LLM.
@@ -29,7 +36,12 @@ class RayEngines:
         self._ours = not ray.is_initialized()
         if self._ours:
             settings = {name: os.environ.get(name, value) for name, value in ENVIRONMENT.items()}
-            ray.init(include_dashboard=False, logging_level="WARNING", runtime_env={"env_vars": settings})
+            ray.init(
+                address=None if names_a_cluster() else "local",  # None: RAY_ADDRESS decides
+                include_dashboard=False,
+                logging_level="WARNING",
+                runtime_env={"env_vars": settings},
+            )
         try:
             _check_gpus(copies, gpus_each)
             if gpus_each > 1:

@@ -2,13 +2,19 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from clinical_evals.errors import InputError
 from clinical_evals.tasks.answered_rows import protocols_of
+from clinical_evals.tasks.dialogue_log import is_transcripts
+from clinical_evals.tasks.dialogue_played import read_played
+from clinical_evals.tasks.dialogue_results import score_dialogues
 from clinical_evals.tasks.logged_rows import read_rows
+from clinical_evals.tasks.names import find_task
 from clinical_evals.tasks.results import (
+    MissingRow,
     Result,
     file_names,
     is_same_scoring,
@@ -25,7 +31,7 @@ def rescore(
     """Score a log by one protocol or both, and write what came out.
 
     Args:
-        log: the predictions.jsonl of a run.
+        log: the predictions.jsonl or transcripts.jsonl of a run.
         protocol: "standard", "official" or "both".
         dictionary: for "official": MIMIC's d_icd_diagnoses.
         output: a file for the summaries, one JSON object by protocol; then nothing is written beside the log.
@@ -37,12 +43,27 @@ def rescore(
         ClinicalEvalsError: log, dictionary or output file cannot be used; said before anything is scored.
     """
     protocols = protocols_of(protocol, dictionary)
+    if is_transcripts(log):
+        return _rescore_dialogues(log, protocols, dictionary, output)
     rows = read_rows(log)
     if output is not None:
         _check_output(output, log)
     check_scoring([rows.task], protocols, dictionary)
-    results = [score_lines(rows.task, log, 0, rows.lines, each, dictionary) for each in protocols]
+    results = [_with_missing(score_lines(rows.task, log, 0, rows.lines, each, dictionary)) for each in protocols]
     said = [f"{rows.older} older answers to rows that were asked again are left out"] if rows.older else []
+    return results, "; ".join([*said, _write(results, output)])
+
+
+def _rescore_dialogues(
+    log: Path, protocols: Sequence[str], dictionary: Path | None, output: Path | None
+) -> tuple[list[Result], str]:
+    header, played, unfinished = read_played(log)
+    task = find_task(header["run"]["task"])
+    if output is not None:
+        _check_output(output, log)
+    check_scoring([task], protocols, dictionary)
+    results: list[Result] = [_with_missing(score_dialogues(task, log, 0, played, each)) for each in protocols]
+    said = [f"{unfinished} dialogues that have not ended are left out"] if unfinished else []
     return results, "; ".join([*said, _write(results, output)])
 
 
@@ -57,6 +78,15 @@ def _write(results: Sequence[Result], output: Path | None) -> str:
         raise InputError(
             f"{place} cannot be written to ({error.strerror or error}). Let --output FILE name another place."
         ) from error
+
+
+def _with_missing(result: Result) -> Result:
+    """With the rows that the summary of the run names as missing: the log does not know of them."""
+    place = result.log.with_name(file_names(result.protocol)[1])
+    summary: Any = _read_json(place) if place.exists() else None
+    if not is_same_scoring(result, summary):
+        return result
+    return replace(result, unanswered=tuple(MissingRow(**each) for each in summary.get("missing", ())))
 
 
 def _write_beside(result: Result) -> str:

@@ -13,14 +13,27 @@ import os
 import statistics
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from clinical_evals.tasks.names import PROTOCOL_VERSION, Task
 from clinical_evals.tasks.prediction_log import Line
 
 Intervals = dict[str, tuple[float, float]]
+
+
+class MissingRow(NamedTuple):
+    """A prompt that an endpoint did not answer."""
+
+    row: int
+    why: str
+    turn: int | None = None
+    """Of a dialogue: after which turn it was asked."""
+
+    def __str__(self) -> str:
+        turn = "" if self.turn is None else f", turn {self.turn}"
+        return f"row {self.row}{turn}: {self.why}"
 
 
 @dataclass(frozen=True)
@@ -37,6 +50,8 @@ class Result(ABC):
     scored: Any
     """What the answers became; its `scores()` are those of the run."""
     intervals: Intervals
+    unanswered: tuple[MissingRow, ...] = field(default=(), kw_only=True)
+    """What was asked and not answered: no part of any score."""
 
     @property
     @abstractmethod
@@ -102,6 +117,8 @@ def summarise(result: Result) -> dict[str, Any]:
         **result.details(),
         "input_tokens": sum(line["input_tokens"] for line in lines),
         "output_tokens": sum(sum(line["output_tokens"]) for line in lines),
+        **_served(lines),
+        **({"missing": [row._asdict() for row in result.unanswered]} if result.unanswered else {}),
         "answers_cut_off": sum(line["finish"].count("length") for line in lines),
         "prompts_cut": sum(line["kept_prompt"] < 1 for line in lines),
         "kept_prompt": _spread([line["kept_prompt"] for line in lines]),
@@ -119,8 +136,36 @@ def write_json(path: Path, values: Sequence[Any], indent: int | None = None) -> 
     """Write values one below the other, aside first: the file is whole or not there."""
     text = "".join(json.dumps(value, ensure_ascii=False, indent=indent) + "\n" for value in values)
     partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)
+    try:
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, path)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def name_missing(missing: Sequence[MissingRow], most: int = 5) -> str:
+    """The first of them with their reasons, the others by number alone."""
+    named = "; ".join(map(str, missing[:most]))
+    others = ", ".join(str(each.row) for each in missing[most:])
+    return f"{named}; and rows {others}" if others else named
+
+
+def _served(lines: Sequence[Line]) -> dict[str, Any]:
+    """Tokens as an endpoint reported them, and what they cost; nothing of a model that ran here."""
+    served = [each for line in lines for each in line.get("served", ())]
+    if not served:
+        return {}
+    costs = [each["cost"] for each in served]
+    return {
+        "served": {
+            "prompt_tokens": sum(each["prompt_tokens"] for each in served),
+            "answer_tokens": sum(each["answer_tokens"] for each in served),
+            "answers_with_estimated_tokens": sum(each["estimated"] for each in served),
+            "cost": None if None in costs else round(sum(costs), 6),
+            "models": sorted({each["model"] for each in served}),
+        }
+    }
 
 
 def _spread(values: Sequence[float]) -> dict[str, float]:

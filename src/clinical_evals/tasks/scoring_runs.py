@@ -1,6 +1,7 @@
 """From the rows of a prediction log to a `Result`, whatever the task asks for."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from clinical_evals.errors import InputError
@@ -9,7 +10,7 @@ from clinical_evals.tasks.code_results import score_codes
 from clinical_evals.tasks.department_results import score_departments
 from clinical_evals.tasks.names import Task
 from clinical_evals.tasks.prediction_log import Line
-from clinical_evals.tasks.results import Result, write_files
+from clinical_evals.tasks.results import MissingRow, Result, write_files
 
 _Score = Callable[[Task, Path, int, Sequence[Line], str, Path | None], Result]
 
@@ -21,9 +22,10 @@ def score_run(
     lines: Sequence[Line],
     protocol: str = "standard",
     dictionary: Path | None = None,
+    missing: Sequence[MissingRow] = (),
 ) -> Result:
-    """Score the rows of a log, and write the two files beside it."""
-    result = score_lines(task, log, resumed, lines, protocol, dictionary)
+    """Score the rows of a log, and write the two files beside it, which name the rows that are missing."""
+    result = replace(score_lines(task, log, resumed, lines, protocol, dictionary), unanswered=tuple(missing))
     write_files(result)
     return result
 

@@ -12,7 +12,9 @@ from clinical_evals.tasks.department_tables import (
     format_departments,
     format_robustness,
 )
-from clinical_evals.tasks.results import Result, files_of, summarise
+from clinical_evals.tasks.dialogue_results import DialogueResult
+from clinical_evals.tasks.dialogue_tables import format_both_dialogues, format_dialogues
+from clinical_evals.tasks.results import Result, files_of, name_missing, summarise
 from clinical_evals.tasks.robustness import find_robustness
 
 
@@ -40,6 +42,8 @@ def format_result(result: Result, files: str = "") -> str:
             head, *parts = format_codes(result)
         case DepartmentResult():
             head, *parts = format_departments(result)
+        case DialogueResult():
+            head, *parts = format_dialogues(result)
         case _:
             raise TypeError(type(result))
     return _lines(f"{_title(result)}, {head}", *parts, *_about_the_log([result], files))
@@ -52,6 +56,8 @@ def format_both(standard: Result, official: Result, files: str = "") -> str:
             head, *parts = format_both_codes(standard, official)
         case DepartmentResult(), DepartmentResult():
             head, *parts = format_both_departments(standard, official)
+        case DialogueResult(), DialogueResult():
+            head, *parts = format_both_dialogues(standard, official)
         case _:
             raise TypeError(type(standard))
     return _lines(f"{_title(standard)}, {head}", *parts, *_about_the_log([standard, official], files))
@@ -73,6 +79,7 @@ def _about_the_log(results: Sequence[Result], files: str) -> list[str]:
     return [
         _format_tokens(summarise(result)),
         _format_samples(result, samples) if samples > 1 else "",
+        _format_missing(result),
         f"{result.resumed} of {len(result.lines)} rows were already answered in the log." if result.resumed else "",
         f"prediction log: {result.log} ({beside})",
     ]
@@ -85,7 +92,13 @@ def _format_samples(result: Result, samples: int) -> str:
 
 
 def _format_tokens(summary: dict[str, Any]) -> str:
-    text = f"tokens: {summary['input_tokens']:,} read, {summary['output_tokens']:,} written"
+    served = summary.get("served")
+    read = served["prompt_tokens"] if served else summary["input_tokens"]
+    text = f"tokens: {read:,} read, {summary['output_tokens']:,} written"
+    if served:
+        ours = served["answers_with_estimated_tokens"]
+        text += f" (estimated for {ours} answers)" if ours else " (as the endpoint reports)"
+        text += f", cost {served['cost']:.4f}" if served["cost"] is not None else ""
     if summary["answers_cut_off"]:
         text += f"; {summary['answers_cut_off']} answers were cut at their token limit"
     if summary["prompts_cut"]:
@@ -93,6 +106,15 @@ def _format_tokens(summary: dict[str, Any]) -> str:
         text += f"\n{summary['prompts_cut']} prompts were cut: kept of the whole prompt {_percent(kept)}, "
         text += f"of the long segments {_percent(long)}"
     return text
+
+
+def _format_missing(result: Result) -> str:
+    if not result.unanswered:
+        return ""
+    return (
+        f"{len(result.unanswered)} missing, not in any score: {name_missing(result.unanswered)}. The same command "
+        "asks for them again."
+    )
 
 
 def _percent(spread: dict[str, float]) -> str:

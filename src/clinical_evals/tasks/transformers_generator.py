@@ -12,6 +12,7 @@ from clinical_evals.tasks.chat import ChatPrompt, chat_prompt
 from clinical_evals.tasks.generation import Output
 from clinical_evals.tasks.prediction_log import hash_text
 from clinical_evals.tasks.progress import Progress
+from clinical_evals.tasks.read_before import ReadBefore, can_remember
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -49,7 +50,7 @@ class TokenTicker(BaseStreamer):  # type: ignore[misc]  # transformers is not ty
 
 
 class TransformersGenerator:
-    """Generates the answers of one batch; see `Generator`.
+    """Generates the answers of one batch; see `Generator` and, for dialogues, `Remembers`.
 
     Args:
         model: lighteval's model.
@@ -79,6 +80,7 @@ class TransformersGenerator:
         self.rows_at_once: int = model.config.batch_size * model.accelerator.num_processes
         self.is_main: bool = model.accelerator.is_main_process
         self._ends = _end_tokens(model)
+        self._before: ReadBefore | None = None
 
     def wait_for_everyone(self) -> None:
         """Let the processes of a data-parallel run meet."""
@@ -106,6 +108,7 @@ class TransformersGenerator:
             # From the prompts, so that a resumed run draws what an uninterrupted one would have drawn.
             set_seed(int(hash_text("\n".join([str(self.seed), *(doc.query for doc in docs)]))[:8], 16))
         settings["streamer"] = TokenTicker(progress)
+        self._tell_owners(docs)
         try:
             responses = model.greedy_until(list(docs))
         finally:
@@ -114,6 +117,36 @@ class TransformersGenerator:
         for doc, response in zip(docs, responses, strict=True):
             self._check_sent(doc, response.input_tokens)
         return [[self._output(tokens) for tokens in response.output_tokens] for response in responses]
+
+    def begin_dialogues(self) -> None:
+        """From now on the beginning of a dialogue's prompt is not read twice, where the model allows that."""
+        self.end_dialogues()
+        if can_remember(self.model.model) and not self.model.generation_config_dict.get("cache_implementation"):
+            self._before = ReadBefore(self.model.model)
+            self.model.model.generate = self._before
+
+    def read(self, docs: Sequence[Doc]) -> None:
+        """Read the prompts of a batch as `generate` would, and answer nothing."""
+        if self._before is None:
+            return
+        self._tell_owners(docs)
+        self._before.only_reads = True
+        try:
+            self.model.greedy_until(list(docs))
+        finally:
+            self._before.only_reads = False
+
+    def end_dialogues(self) -> None:
+        """Forget what was read."""
+        if self._before is not None:
+            self._before = None
+            del self.model.model.generate  # ours; the class's own shows again
+
+    def _tell_owners(self, docs: Sequence[Doc]) -> None:
+        if self._before is not None:
+            self._before.owners = {
+                tuple(self.chat.encode(doc.query)): f"{doc.id} {(doc.specific or {}).get('who')}" for doc in docs
+            }
 
     def _check_sent(self, doc: Doc, sent: Sequence[int]) -> None:
         # Padded on the left. lighteval cuts a prompt that is too long for it without a word.

@@ -1,0 +1,93 @@
+"""The log of dialogues: one line for each answer of a model, appended batch by batch (see `prediction_log`).
+
+A dialogue of T turns has 3 T − 1 lines: in each turn the patient answers, the referrer names a department and, but for
+the last turn, the questioner asks. A line is known by the hash of its run, its case, its place in the dialogue and its
+prompt as sent, which holds everything that was said before: a changed answer makes every later one of that dialogue
+another.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from clinical_evals.ior_bench.department import extract_department
+from clinical_evals.ior_bench.dialogue import Step
+from clinical_evals.tasks.generation import Output
+from clinical_evals.tasks.prediction_log import Kind, Line, PredictionLog, hash_json, hash_text, read_log
+
+TRANSCRIPTS = Kind("clinical-evals transcripts", "transcript log", "transcripts.jsonl")
+
+
+class Place(NamedTuple):
+    """One step of one dialogue."""
+
+    row: int
+    """The case's place in the split."""
+    turn: int
+    """From 0."""
+    step: Step
+
+
+class Shown(NamedTuple):
+    """What a model is shown in a step."""
+
+    prompt: str
+    """Final, as it is sent."""
+    tokens: int
+    kept: float
+    """Share of the turns spoken so far that are in it."""
+
+
+def open_transcripts(
+    path: Path, identity: Mapping[str, Any], about: Mapping[str, Any], write: bool = True
+) -> PredictionLog:
+    """The log of a run, open for more answers; see `PredictionLog` for arguments and errors."""
+    return PredictionLog(path, identity, about, write, TRANSCRIPTS)
+
+
+def read_transcripts(path: Path, whole: bool = False) -> tuple[Line, list[Line]]:
+    """Header and lines of a log; see `read_log` for arguments and errors."""
+    return read_log(path, whole, TRANSCRIPTS)
+
+
+def is_transcripts(path: Path) -> bool:
+    """Whether a file begins as such a log does."""
+    try:
+        with path.open("rb") as file:
+            return file.read(200).startswith(b'{"kind":"%b"' % TRANSCRIPTS.name.encode())
+    except OSError:
+        return False
+
+
+def step_key(identity: Mapping[str, Any], data_sha256: str, place: Place, prompt: str) -> str:
+    """What an answer is known by; the row's number does not count, since rows may move."""
+    return hash_json([hash_json(identity), data_sha256, place.turn, place.step, hash_text(prompt)])
+
+
+def step_line(
+    key: str, place: Place, case: Mapping[str, Any], data_sha256: str, shown: Shown, output: Output, seconds: float
+) -> Line:
+    """The line of one answer; what its side said (`said`) is added by whoever reads the answer into the dialogue."""
+    refers, served = place.step == "refer", output.served
+    return {
+        "key": key,
+        "row": place.row,
+        "case_id": case["id"],
+        "data_sha256": data_sha256,
+        "turn": place.turn,
+        "step": place.step,
+        "who": "patient" if place.step == "patient" else "doctor",
+        "text": output.text,
+        "said": None,
+        "prediction": extract_department(output.text, case["candidates"]).department if refers else None,
+        "finish": output.finish,
+        "input_tokens": served.prompt_tokens if served else shown.tokens,
+        "output_tokens": output.length,
+        "kept": round(shown.kept, 4),
+        "prompt_sha256": hash_text(shown.prompt),
+        "seconds": round(seconds, 3),
+        "gold": case["department"],
+        "candidates": list(case["candidates"]),
+        "rater": {"confidence": None, "coherence": None},
+        **({"served": served._asdict()} if served else {}),
+    }
