@@ -8,7 +8,6 @@ Prints a JSON line for each process: its seed and folder, the fault, whether it 
 before, and the steps that a model was asked.
 """
 
-import json
 import os
 import sys
 from collections import Counter
@@ -18,7 +17,7 @@ from typing import Any, NoReturn
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from faults import Events, Fault, kill_until, run_in_child
+from faults import Events, Fault, kill_until, run_in_child, say
 from scripted_generators import make_case
 
 from clinical_evals.tasks import prediction_log
@@ -134,12 +133,11 @@ def run_once(doctor: Generator, patient: Generator, folder: Path, fault: Fault |
         log.close()
 
     killed, counts = run_in_child(work, fault)
-    print(
-        json.dumps({
+    say(
+        {
             "seed": int(folder.parent.name), "folder": folder.name, "fault": fault, "killed": killed, "before": before,
             "asked": asked.read_text().splitlines(), "events": counts,
-        }),
-        flush=True,
+        }
     )  # fmt: skip
     return killed, counts
 

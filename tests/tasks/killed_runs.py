@@ -8,7 +8,6 @@ process: its seed and folder, the fault, whether it was killed, the rows that th
 the model was asked.
 """
 
-import json
 import os
 import sys
 from collections import Counter
@@ -19,7 +18,7 @@ from typing import Any, NoReturn
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from faults import Events, Fault, kill_until, run_in_child
+from faults import Events, Fault, kill_until, run_in_child, say
 
 import clinical_evals  # noqa: F401 - makes the bare name known
 from clinical_evals.tasks import prediction_log
@@ -111,12 +110,11 @@ def run(model: Path, folder: Path, fault: Fault | None) -> tuple[bool, Counter[s
         evaluate(options(model, folder))
 
     killed, counts = run_in_child(work, fault)
-    print(
-        json.dumps({
+    say(
+        {
             "seed": int(folder.parent.name), "folder": folder.name, "fault": fault, "killed": killed, "before": before,
             "asked": [int(row) for row in asked.read_text().split()], "events": counts,
-        }),
-        flush=True,
+        }
     )  # fmt: skip
     return killed, counts
 
