@@ -181,3 +181,13 @@ def test_a_file_that_git_does_not_track_stops_the_build(copy: Path, tmp_path: Pa
     assert not list((tmp_path / "out").glob("*.whl"))
     (checkout / name).unlink()
     call(build, checkout)
+
+
+def test_without_git_a_checkout_is_not_packed_unseen(copy: Path, tmp_path: Path) -> None:
+    checkout = Path(shutil.copytree(copy, tmp_path / "checkout"))
+    (checkout / ".git").write_text("gitdir: /no/such/place")  # a worktree whose repository is gone
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "out")]
+    done = subprocess.run(build, cwd=checkout, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode != 0
+    assert "git does not say which files it tracks" in done.stderr
+    assert not list((tmp_path / "out").glob("*.whl"))

@@ -65,3 +65,20 @@ def vllm_stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     for name in names:
         sys.modules.pop(name, None)
     sys.modules.update(before)
+
+
+@pytest.fixture
+def mimic_like(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sample's rows as built from MIMIC: they carry its mark."""
+    import pyarrow.parquet as pq
+    from datasets import load_dataset
+
+    from clinical_evals.datasets_hub.source import SOURCE_KEY
+    from clinical_evals.markers import MIMIC_MARKER
+
+    table = load_dataset("clibench", "diagnosis", split="test").data.table
+    folder = tmp_path / "built" / "diagnosis"
+    folder.mkdir(parents=True)
+    pq.write_table(table.replace_schema_metadata({SOURCE_KEY: MIMIC_MARKER.encode()}), folder / "test.parquet")
+    monkeypatch.setenv("CLIBENCH_DIR", str(tmp_path / "built"))
+    monkeypatch.setenv("CLINICAL_EVALS_STATE", str(tmp_path / "state"))

@@ -18,16 +18,15 @@ from typing import Any, NoReturn
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from faults import Events, Fault, kill_until, run_in_child, say
+from log_faults import place_log_events
 from scripted_generators import make_case
 
-from clinical_evals.tasks import prediction_log
 from clinical_evals.tasks.backends import BACKENDS
 from clinical_evals.tasks.dialogue_log import open_transcripts, read_transcripts
 from clinical_evals.tasks.dialogue_run import DialogueRun, Side, play
 from clinical_evals.tasks.generation import Generator
 from clinical_evals.tasks.lighteval_session import lighteval_session
 from clinical_evals.tasks.model_args import build_config, parse_model_args
-from clinical_evals.tasks.prediction_log import PredictionLog
 from clinical_evals.tasks.read_before import ReadBefore
 from clinical_evals.tasks.transformers_generator import TokenTicker, TransformersGenerator
 
@@ -62,7 +61,7 @@ def dialogue_run(folder: Path) -> DialogueRun:
 
 def place_events(events: Events, folder: Path) -> None:
     """Everything that a run does can be its end."""
-    put, write, fsync, read = TokenTicker.put, PredictionLog._write, os.fsync, ReadBefore._read_prompts
+    put, read = TokenTicker.put, ReadBefore._read_prompts
 
     def token(self: TokenTicker, value: Any) -> None:
         events.reach("token")
@@ -72,24 +71,9 @@ def place_events(events: Events, folder: Path) -> None:
         events.reach("prompts read")
         return read(self, *args)
 
-    def torn_log(self: PredictionLog, text: str) -> None:
-        data = text.encode()
-
-        def part(share: float) -> None:
-            assert self._file is not None
-            self._file.write(data[: int(len(data) * share)])
-
-        events.reach("log torn", part)
-        write(self, text)
-
-    def synced(number: int) -> None:
-        fsync(number)
-        events.reach("log written")
-
     TokenTicker.put = token  # type: ignore[method-assign]
     ReadBefore._read_prompts = prompts  # type: ignore[method-assign]
-    PredictionLog._write = torn_log  # type: ignore[method-assign]
-    prediction_log.os.fsync = synced  # type: ignore[attr-defined]
+    place_log_events(events)
     events.watch_files(folder)
 
 

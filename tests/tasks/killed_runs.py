@@ -19,14 +19,14 @@ from typing import Any, NoReturn
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from faults import Events, Fault, kill_until, run_in_child, say
+from log_faults import place_log_events
 
 import clinical_evals  # noqa: F401 - makes the bare name known
-from clinical_evals.tasks import prediction_log
 from clinical_evals.tasks.answered_rows import find_scorer
 from clinical_evals.tasks.launcher import evaluate
 from clinical_evals.tasks.logged_model import LoggedModel
 from clinical_evals.tasks.options import Options
-from clinical_evals.tasks.prediction_log import PredictionLog, read_log
+from clinical_evals.tasks.prediction_log import read_log
 from clinical_evals.tasks.transformers_generator import TokenTicker, TransformersGenerator
 
 
@@ -40,7 +40,7 @@ def options(model: Path, folder: Path) -> Options:
 
 def place_events(events: Events, folder: Path) -> None:
     """Everything that a run does, from the folder it makes to the last file it puts in its place, can be its end."""
-    prepare, put, write, fsync = LoggedModel._prepare, TokenTicker.put, PredictionLog._write, os.fsync
+    prepare, put = LoggedModel._prepare, TokenTicker.put
     write_text = Path.write_text
 
     def prepared(self: LoggedModel, *args: Any) -> Any:
@@ -51,28 +51,13 @@ def place_events(events: Events, folder: Path) -> None:
         events.reach("token")
         put(self, value)
 
-    def torn_log(self: PredictionLog, text: str) -> None:
-        data = text.encode()
-
-        def part(share: float) -> None:
-            assert self._file is not None
-            self._file.write(data[: int(len(data) * share)])
-
-        events.reach("log torn", part)
-        write(self, text)
-
-    def synced(number: int) -> None:
-        fsync(number)
-        events.reach("log written")
-
     def torn_file(self: Path, data: str, *args: Any, **options: Any) -> int:
         events.reach("file torn", lambda share: write_text(self, data[: int(len(data) * share)], *args, **options))
         return write_text(self, data, *args, **options)
 
     LoggedModel._prepare = prepared  # type: ignore[method-assign]
     TokenTicker.put = token  # type: ignore[method-assign]
-    PredictionLog._write = torn_log  # type: ignore[method-assign]
-    prediction_log.os.fsync = synced  # type: ignore[attr-defined]
+    place_log_events(events)
     Path.write_text = torn_file  # type: ignore[method-assign,assignment]
     events.watch_files(folder)
 

@@ -504,23 +504,6 @@ def test_a_limit_of_cost(server: EndpointServer, tmp_path: Path) -> None:
 # The guard
 
 
-@pytest.fixture
-def mimic_like(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sample's rows as built from MIMIC: they carry its mark."""
-    import pyarrow.parquet as pq
-    from datasets import load_dataset
-
-    from clinical_evals.datasets_hub.source import SOURCE_KEY
-    from clinical_evals.markers import MIMIC_MARKER
-
-    table = load_dataset("clibench", "diagnosis", split="test").data.table
-    folder = tmp_path / "built" / "diagnosis"
-    folder.mkdir(parents=True)
-    pq.write_table(table.replace_schema_metadata({SOURCE_KEY: MIMIC_MARKER.encode()}), folder / "test.parquet")
-    monkeypatch.setenv("CLIBENCH_DIR", str(tmp_path / "built"))
-    monkeypatch.setenv("CLINICAL_EVALS_STATE", str(tmp_path / "state"))
-
-
 def test_a_proxy_before_this_machine_is_a_way_out(
     server: EndpointServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mimic_like: None
 ) -> None:

@@ -18,7 +18,9 @@ from chain_model import write_chain_model
 import clinical_evals  # noqa: F401 - makes the bare name known
 from clinical_evals.clibench.prompts import SYSTEM, TASK_PROMPTS
 from clinical_evals.errors import InputError
+from clinical_evals.ontology import get_system
 from clinical_evals.tasks.launcher import evaluate
+from clinical_evals.tasks.names import PROTOCOL_VERSION
 from clinical_evals.tasks.options import Options
 from clinical_evals.tasks.prediction_log import read_log
 from clinical_evals.tasks.results import Result
@@ -86,6 +88,9 @@ def test_the_log_tells_everything_of_a_row(finished: Result) -> None:
     assert header["source"] == "clinical-evals:synthetic"
     assert header["run"]["task"] == "clibench:diagnosis"
     assert {"clinical-evals", "lighteval", "transformers", "torch"} <= header["versions"].keys()
+    # What its answers can be scored with: `score` may be asked of it years later.
+    assert header["versions"]["protocol"] == PROTOCOL_VERSION
+    assert header["versions"]["icd10cm"] == get_system("icd10cm").release
     for line in lines:
         assert line["answers"] == ["I10, E46"]
         assert line["finish"] == ["stop"]

@@ -227,23 +227,6 @@ def test_a_copy_that_dies_is_told_in_its_own_words(vllm_stand_in: Any, model: Pa
         run(model, tmp_path, ",data_parallel_size=2")
 
 
-@pytest.fixture
-def mimic_like(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sample's rows as built from MIMIC: they carry its mark."""
-    import pyarrow.parquet as pq
-    from datasets import load_dataset
-
-    from clinical_evals.datasets_hub.source import SOURCE_KEY
-    from clinical_evals.markers import MIMIC_MARKER
-
-    table = load_dataset("clibench", "diagnosis", split="test").data.table
-    folder = tmp_path / "built" / "diagnosis"
-    folder.mkdir(parents=True)
-    pq.write_table(table.replace_schema_metadata({SOURCE_KEY: MIMIC_MARKER.encode()}), folder / "test.parquet")
-    monkeypatch.setenv("CLIBENCH_DIR", str(tmp_path / "built"))
-    monkeypatch.setenv("CLINICAL_EVALS_STATE", str(tmp_path / "state"))
-
-
 def test_a_cluster_elsewhere_is_a_sender(
     vllm_stand_in: Any, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mimic_like: None
 ) -> None:

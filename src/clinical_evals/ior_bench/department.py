@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clinical_evals.errors import InputError, UnknownNameError
+from clinical_evals.errors import InputError
 from clinical_evals.ior_bench.department_names import MarkedText, fold, mark_mentions, name_key
 from clinical_evals.ior_bench.department_narrowing import without_wider
 from clinical_evals.ior_bench.department_sections import (
@@ -25,8 +25,7 @@ from clinical_evals.ior_bench.department_sections import (
 from clinical_evals.ior_bench.department_statements import Statement, Strength, read_statements
 from clinical_evals.matching.answer_html import without_html
 from clinical_evals.matching.answer_text import plain_unicode, without_reasoning
-
-PROTOCOLS = ("official", "standard")
+from clinical_evals.matching.protocols import check_protocol
 
 
 class Extraction(NamedTuple):
@@ -86,8 +85,7 @@ def is_right(predicted: str | None, gold: str, protocol: str) -> bool:
     Raises:
         UnknownNameError: another protocol.
     """
-    if protocol not in PROTOCOLS:
-        raise UnknownNameError("protocol", protocol, PROTOCOLS)
+    check_protocol(protocol)
     if not predicted or not gold:
         return False
     return predicted == gold if protocol == "standard" else gold in predicted

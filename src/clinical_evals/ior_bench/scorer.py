@@ -8,16 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from clinical_evals.errors import InputError, UnknownNameError
+from clinical_evals.errors import InputError
 from clinical_evals.ior_bench.department import (
-    PROTOCOLS,
     Extraction,
     check_candidates,
     extract_department,
     extract_official,
     is_right,
 )
-from clinical_evals.matching.predictions import rows_in
+from clinical_evals.matching.predictions import kind_of, rows_in
+from clinical_evals.matching.protocols import check_protocol
 from clinical_evals.scoring.department import Outcome, score_outcomes
 
 _DEPARTMENTS = "give departments=[...]: the names to choose from, one list for all rows or one list for each row"
@@ -60,7 +60,7 @@ def score_answers(
         references: the gold department of each row, spelled as in its list.
         departments: the names to choose from: one list for all rows, or one list for each row. Their order decides
             under `official`.
-        protocol: one of `department.PROTOCOLS`.
+        protocol: one of `matching.protocols.PROTOCOLS`.
 
     Raises:
         InputError: lengths that differ; no rows; an answer or gold department that is not text (the row is named); a
@@ -68,8 +68,7 @@ def score_answers(
             refuses.
         UnknownNameError: no such protocol.
     """
-    if protocol not in PROTOCOLS:
-        raise UnknownNameError("protocol", str(protocol), PROTOCOLS)
+    check_protocol(protocol)
     given, gold = rows_in(predictions, "predictions"), rows_in(references, "references")
     if len(given) != len(gold):
         raise InputError(f"{len(given)} predictions but {len(gold)} references: give one of each for every row.")
@@ -94,7 +93,7 @@ def check_answer(answer: object, where: str) -> str:
         InputError: it is something else, or holds half a character (a lone surrogate), which no file can hold.
     """
     if not isinstance(answer, str):
-        raise InputError(f'{where} is {_kind(answer)}, expected an answer as text (where a model gave none: "").')
+        raise InputError(f'{where} is {kind_of(answer)}, expected an answer as text (where a model gave none: "").')
     return _whole(answer, where)
 
 
@@ -105,7 +104,7 @@ def check_label(label: object, where: str) -> str:
         InputError: it is something else, or empty.
     """
     if not isinstance(label, str) or not label.strip():
-        raise InputError(f"{where} is {_kind(label)}, expected the name of one department as text, e.g. '消化内科'.")
+        raise InputError(f"{where} is {kind_of(label)}, expected the name of one department as text, e.g. '消化内科'.")
     return _whole(label, where)
 
 
@@ -138,14 +137,14 @@ def _listed(value: object, where: str, wanted: str) -> list[Any]:
     # The order of a set differs between processes, and the first candidate found wins under `official`.
     unordered = isinstance(value, Mapping | Set) or hasattr(value, "columns")
     if unordered or isinstance(value, str | bytes) or not isinstance(value, Iterable):
-        raise InputError(f"{where} is {_kind(value)}, not a list: {wanted}.")
+        raise InputError(f"{where} is {kind_of(value)}, not a list: {wanted}.")
     return list(value)
 
 
 def _names(names: Sequence[object], where: str) -> tuple[str, ...]:
     for place, name in enumerate(names):
         if not isinstance(name, str):
-            raise InputError(f"{where}[{place}] is {_kind(name)}, expected the name of a department as text.")
+            raise InputError(f"{where}[{place}] is {kind_of(name)}, expected the name of a department as text.")
     return tuple(map(str, names))
 
 
@@ -178,10 +177,3 @@ def _whole(text: str, where: str) -> str:
             f"{where} holds half a character ({text[error.start]!r}) at place {error.start}: decode the text anew."
         ) from error
     return str(text)
-
-
-def _kind(value: object) -> str:
-    if value is None:
-        return "None"
-    shown = repr(value)
-    return f"{type(value).__name__} {shown if len(shown) <= 60 else shown[:57] + '...'}"

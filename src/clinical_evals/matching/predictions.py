@@ -42,13 +42,14 @@ def check_predictions(predictions: Iterable[Prediction]) -> list[Prediction]:
 def check_codes(codes: object, where: str, or_text: str = "") -> None:
     """Raises InputError, naming `where`, for what is no list of codes as text."""
     if isinstance(codes, str | bytes | Mapping) or not isinstance(codes, Iterable):
-        raise InputError(f"{where} is {_kind(codes)}, expected a list of codes{or_text}, e.g. ['E11.9', 'I10'].")
+        raise InputError(f"{where} is {kind_of(codes)}, expected a list of codes{or_text}, e.g. ['E11.9', 'I10'].")
     for place, code in enumerate(codes):
         if not isinstance(code, str):
-            raise InputError(f"{where}[{place}] is {_kind(code)}, expected a code as text, e.g. 'E11.9'.")
+            raise InputError(f"{where}[{place}] is {kind_of(code)}, expected a code as text, e.g. 'E11.9'.")
 
 
-def _kind(value: object) -> str:
+def kind_of(value: object) -> str:
+    """What a value is, for a message: its type and the beginning of it."""
     if value is None:
         return "None"
     shown = repr(value)

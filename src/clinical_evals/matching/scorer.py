@@ -8,21 +8,20 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from clinical_evals.errors import InputError, UnknownNameError
+from clinical_evals.errors import InputError
 from clinical_evals.matching.answer import Item, parse_answer
 from clinical_evals.matching.dictionary import own_titles, read_dictionary
 from clinical_evals.matching.matcher import Match, Matcher
 from clinical_evals.matching.official import read_official
 from clinical_evals.matching.official_matcher import OfficialMatcher
 from clinical_evals.matching.predictions import Prediction, check_codes, check_predictions, rows_in
+from clinical_evals.matching.protocols import check_protocol
 from clinical_evals.matching.resolved import ResolvedAnswer, ResolvedItem, diagnose
 from clinical_evals.ontology import CodeSystem, get_system
 from clinical_evals.scoring.hierarchy import Counts, count, scores
 
-__all__ = ["PROTOCOLS", "CodeScorer", "Prediction", "ResolvedAnswer", "ResolvedItem", "Scored", "check_predictions"]
+__all__ = ["CodeScorer", "Prediction", "ResolvedAnswer", "ResolvedItem", "Scored", "check_predictions"]
 
-PROTOCOLS = ("standard", "official")
-"""`standard` is ours; `official` is the released scorer to the letter, to compare with the published tables."""
 
 Value = TypeVar("Value")
 
@@ -54,7 +53,7 @@ class CodeScorer:
 
     Args:
         system: the code system, as `clinical_evals.ontology.SYSTEMS` spells it.
-        protocol: one of `PROTOCOLS`.
+        protocol: one of `protocols.PROTOCOLS`.
         dictionary: `official` only: MIMIC's `d_icd_diagnoses` (see `read_dictionary`), to whose titles answers are
             matched. Without it the release's own titles stand in; diagnostics, info and a logged warning say so.
         matcher: what turns an item's text into a code; by default all-MiniLM-L6-v2 over the release's titles
@@ -73,8 +72,7 @@ class CodeScorer:
         dictionary: str | Path | None = None,
         matcher: Matcher | OfficialMatcher | None = None,
     ) -> None:
-        if protocol not in PROTOCOLS:
-            raise UnknownNameError("protocol", str(protocol), PROTOCOLS)
+        check_protocol(protocol)
         official = protocol == "official"
         if dictionary is not None and (not official or matcher is not None):
             raise InputError(

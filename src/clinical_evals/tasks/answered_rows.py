@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clinical_evals.errors import InputError
-from clinical_evals.matching.scorer import PROTOCOLS, CodeScorer, Scored
+from clinical_evals.matching.protocols import PROTOCOLS
+from clinical_evals.matching.scorer import CodeScorer, Scored
 
 BOTH = "both"
 """Asks for all of `PROTOCOLS`."""

@@ -50,15 +50,6 @@ def read_transcripts(path: Path, whole: bool = False) -> tuple[Line, list[Line]]
     return read_log(path, whole, TRANSCRIPTS)
 
 
-def is_transcripts(path: Path) -> bool:
-    """Whether a file begins as such a log does."""
-    try:
-        with path.open("rb") as file:
-            return file.read(200).startswith(b'{"kind":"%b"' % TRANSCRIPTS.name.encode())
-    except OSError:
-        return False
-
-
 def step_key(identity: Mapping[str, Any], data_sha256: str, place: Place, prompt: str) -> str:
     """What an answer is known by; the row's number does not count, since rows may move."""
     return hash_json([hash_json(identity), data_sha256, place.turn, place.step, hash_text(prompt)])

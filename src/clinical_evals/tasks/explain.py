@@ -12,13 +12,13 @@ from clinical_evals.ontology import CodeSystem, get_system
 from clinical_evals.scoring.rows import row_scores
 from clinical_evals.tasks.answered_rows import AnsweredRow, protocols_of, score_rows
 from clinical_evals.tasks.code_tables import OWN_TITLES
-from clinical_evals.tasks.dialogue_log import is_transcripts
+from clinical_evals.tasks.dialogue_log import TRANSCRIPTS
 from clinical_evals.tasks.explain_dialogue import explain_dialogue
 from clinical_evals.tasks.explain_referral import explain_referral
 from clinical_evals.tasks.explain_text import format_prompt, format_raw, printable
 from clinical_evals.tasks.logged_rows import read_rows
 from clinical_evals.tasks.names import Task
-from clinical_evals.tasks.prediction_log import Line
+from clinical_evals.tasks.prediction_log import Line, is_kind
 from clinical_evals.tasks.scoring_runs import check_scoring
 
 
@@ -35,7 +35,7 @@ def explain(log: Path, row: int, protocol: str = "standard", dictionary: Path | 
         InputError: no such row; the rows of the log are named. Also see `rescore.read_rows`.
     """
     protocols_of(protocol, dictionary)
-    if is_transcripts(log):
+    if is_kind(log, TRANSCRIPTS):
         return explain_dialogue(log, row, protocol)
     rows = read_rows(log)
     line = next((line for line in rows.lines if line["row"] == row), None)

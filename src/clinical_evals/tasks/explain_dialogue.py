@@ -8,6 +8,7 @@ from clinical_evals.ior_bench.dialogue_prompts import GREETING
 from clinical_evals.ior_bench.scorer import score_answers
 from clinical_evals.tasks.dialogue_played import Played, read_played
 from clinical_evals.tasks.explain_text import printable
+from clinical_evals.tasks.logged_rows import task_of
 
 
 def explain_dialogue(log: Path, row: int, protocol: str = "standard") -> str:
@@ -26,7 +27,7 @@ def explain_dialogue(log: Path, row: int, protocol: str = "standard") -> str:
     if found is None:
         known = ", ".join(str(each.row) for each in played[:20])
         raise InputError(f"--row {row}: {log} has the dialogues {known}{' and more' if len(played) > 20 else ''}.")
-    title = f"# {header['run']['task']}, row {row}, {protocol} protocol"
+    title = f"# {task_of(header, log).name}, row {row}, {protocol} protocol"
     return "\n".join([title, "", *format_dialogue(found, protocol)])
 
 

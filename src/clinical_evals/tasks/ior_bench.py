@@ -8,8 +8,7 @@ over the four strategies. The second has only lighteval's means: no majority vot
 model's configuration says so.
 """
 
-import os
-from functools import lru_cache, partial
+from functools import cache, partial
 from typing import Any
 
 from lighteval.tasks.lighteval_task import LightevalTaskConfig
@@ -60,14 +59,15 @@ def plan(task: Task, options: PromptOptions) -> Plan:
 
 
 def _shots(number: int) -> Shots:
-    return _shots_of(number, os.environ.get("IOR_BENCH_DIR"))
-
-
-@lru_cache(maxsize=4)
-def _shots_of(number: int, _: str | None) -> Shots:
     from datasets import load_dataset
 
     return Shots(number, list(load_dataset("ior-bench", "static", split="test")))
+
+
+@cache
+def _plain_shots() -> Shots:
+    """For lighteval's own command line, which asks for them row by row in one run."""
+    return _shots(SHOTS)
 
 
 def record_to_doc(
@@ -143,7 +143,7 @@ def _strategy(task_name: str) -> str:
 def record_to_cut_doc(row: dict[str, Any], task_name: str) -> Doc | None:
     """The same for lighteval's own command line: cut by an estimate, since no tokenizer is at hand."""
     strategy = STRATEGIES[_strategy(task_name)]
-    doc = record_to_doc(row, task_name, _shots(SHOTS) if strategy.examples else None)
+    doc = record_to_doc(row, task_name, _plain_shots() if strategy.examples else None)
     if doc is None:
         return None
     specific: dict[str, Any] = doc.specific or {}

@@ -42,6 +42,19 @@ class LoggedRows(NamedTuple):
     """How many lines were left out, since their row was asked again later, with other data or another prompt."""
 
 
+def task_of(header: Line, log: Path) -> Task:
+    """The task that the header of a log names.
+
+    Raises:
+        InputError: it names none.
+        UnknownNameError: this version does not have it.
+    """
+    run = header.get("run")
+    if not isinstance(run, dict) or not isinstance(run.get("task"), str):
+        raise InputError(f"{log}: its header names no task, so it is not of a run of `clinical-evals eval`.")
+    return find_task(run["task"])
+
+
 def read_rows(log: Path) -> LoggedRows:
     """The rows of a whole log, checked.
 
@@ -51,10 +64,7 @@ def read_rows(log: Path) -> LoggedRows:
         UnknownNameError: it is of a task that this version does not have.
     """
     header, lines = read_log(log, whole=True)
-    run = header.get("run")
-    if not isinstance(run, dict) or not isinstance(run.get("task"), str):
-        raise InputError(f"{log}: its header names no task, so it is not of a run of `clinical-evals eval`.")
-    task = find_task(run["task"])
+    task = task_of(header, log)
     if not lines:
         raise InputError(f"{log} has no rows: the run was stopped before its first batch. Run it again.")
     for number, line in enumerate(lines, 2):

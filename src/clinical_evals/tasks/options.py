@@ -29,7 +29,7 @@ class Options(NamedTuple):
     samples: int | None = None
     """Answers to each prompt; None: one, of a majority vote five."""
     protocol: str = "standard"
-    """One of `matching.scorer.PROTOCOLS`, or "both"."""
+    """One of `matching.protocols.PROTOCOLS`, or "both"."""
     dictionary: Path | None = None
     backend: str = "accelerate"
     """One of `backends.BACKENDS`."""

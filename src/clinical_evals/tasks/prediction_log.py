@@ -196,6 +196,16 @@ def read_log(path: Path, whole: bool = False, kind: Kind = PREDICTIONS) -> tuple
     return header, lines
 
 
+def is_kind(path: Path, kind: Kind) -> bool:
+    """Whether a file starts with the header of such a log."""
+    try:
+        with path.open("rb") as file:
+            header = _parse(file.readline())
+    except OSError:
+        return False
+    return header is not None and _is_ours(header, kind)
+
+
 def read_header(path: Path, kind: Kind = PREDICTIONS) -> Line:
     """The header of a log alone.
 

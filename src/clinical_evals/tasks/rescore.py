@@ -8,11 +8,11 @@ from typing import Any
 
 from clinical_evals.errors import InputError
 from clinical_evals.tasks.answered_rows import protocols_of
-from clinical_evals.tasks.dialogue_log import is_transcripts
+from clinical_evals.tasks.dialogue_log import TRANSCRIPTS
 from clinical_evals.tasks.dialogue_played import read_played
 from clinical_evals.tasks.dialogue_results import score_dialogues
-from clinical_evals.tasks.logged_rows import read_rows
-from clinical_evals.tasks.names import find_task
+from clinical_evals.tasks.logged_rows import read_rows, task_of
+from clinical_evals.tasks.prediction_log import is_kind
 from clinical_evals.tasks.results import (
     MissingRow,
     Result,
@@ -43,7 +43,7 @@ def rescore(
         ClinicalEvalsError: log, dictionary or output file cannot be used; said before anything is scored.
     """
     protocols = protocols_of(protocol, dictionary)
-    if is_transcripts(log):
+    if is_kind(log, TRANSCRIPTS):
         return _rescore_dialogues(log, protocols, dictionary, output)
     rows = read_rows(log)
     if output is not None:
@@ -58,7 +58,7 @@ def _rescore_dialogues(
     log: Path, protocols: Sequence[str], dictionary: Path | None, output: Path | None
 ) -> tuple[list[Result], str]:
     header, played, unfinished = read_played(log)
-    task = find_task(header["run"]["task"])
+    task = task_of(header, log)
     if output is not None:
         _check_output(output, log)
     check_scoring([task], protocols, dictionary)
