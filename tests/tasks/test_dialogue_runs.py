@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 from chain_model import write_chain_model
+from endpoint_server import EndpointServer, completion
 
 import clinical_evals  # noqa: F401 - makes the bare name known
 from clinical_evals.assets import dataset_folder
 from clinical_evals.cli import main
 from clinical_evals.errors import InputError
+from clinical_evals.tasks.backends import BACKENDS
 from clinical_evals.tasks.dialogue_log import read_transcripts
 from clinical_evals.tasks.dialogue_results import DialogueResult
 from clinical_evals.tasks.explain import explain
@@ -155,3 +157,15 @@ def test_through_the_command_line(
     arguments += ["--patient-model", f"model_name={patient},dtype=float32", "--turns", "2", "--max-samples", "2"]
     assert main([*arguments, "--answer-tokens", "8", "--output-dir", str(tmp_path)]) == 0
     assert "ior_bench:dynamic_h1, 2 rows" in capsys.readouterr().out
+
+
+def test_a_patient_behind_an_endpoint_is_told_in_the_header(doctor: Path, tmp_path: Path) -> None:
+    server = EndpointServer(script=lambda asked: completion(asked, "疼"))
+    patient = f"model_name=test,base_url={server.url},context=8000"
+    played = run(doctor, tmp_path, max_samples=2, patient_model=patient, patient_backend="endpoint")
+    server.stop()
+    header, lines = read_transcripts(played.log)
+    assert {line["said"] for line in lines if line["who"] == "patient"} == {"疼"}
+    assert {line["prediction"] for line in lines if line["step"] == "refer"} == {"骨科"}
+    # What weights answer behind an address is not known; the log of such a run says so.
+    assert BACKENDS["endpoint"].about.items() <= header.items()

@@ -86,12 +86,17 @@ def evaluate(options: Options) -> list[Result]:
         plans = _plan(asked, options, request)
         consent = _ask_guard(tasks, backend.sends_to(config), patient_options, patient_config, options.dua_consent)
         generator = _load_model(config, options)
-        about = {"versions": _versions(tasks, generator), **backend.about, **consent}
+        versions = _versions(tasks, generator)
+        about = {"versions": versions, **backend.about, **consent}
         results: list[Result] = []
         if talks:  # first: lighteval's pipeline frees the model when it ends
             doctor = Player(request.name, generator, identity, options.seed)
             patient = _patient(doctor, patient_options, patient_config)
-            results += play_tasks(talks, doctor, patient, options, about, protocols)
+            of_patient = BACKENDS[(patient_options or options).backend].about
+            all_versions = versions | dict(patient.generator.versions)
+            results += play_tasks(
+                talks, doctor, patient, options, {**about, **of_patient, "versions": all_versions}, protocols
+            )
         if asked:
             results += _ask(plans, options, request, identity, generator, about, protocols)
     for protocol in protocols:
