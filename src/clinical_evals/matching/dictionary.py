@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clinical_evals.errors import InputError
-from clinical_evals.matching.dictionary_file import read_text_columns
 from clinical_evals.ontology import CodeSystem
+from clinical_evals.ontology.table_file import read_text_columns
 
 DIAGNOSIS_COLUMNS = ("icd_code", "icd_version", "long_title")
 _TOO_SHORT_FOR_ICD9 = re.compile(r"[0-9]{1,2}(\.[0-9]*)?|[0-9]+\.0")

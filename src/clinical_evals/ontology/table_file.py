@@ -1,4 +1,7 @@
-"""Columns of a MIMIC dictionary as text, from CSV, gzipped CSV or Parquet; what is wrong with a file is said."""
+"""Tables and text files of a release, as text: CSV, gzipped CSV or Parquet; what is wrong with a file is said.
+
+Everything that reads a release file, a map or a dictionary of MIMIC reads it through here.
+"""
 
 import csv
 import gzip
@@ -12,7 +15,7 @@ from clinical_evals.errors import InputError, ResourceMissingError
 Row = tuple[str, tuple[str, ...]]
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
-_WEB_PAGE = (b"<!doctype", b"<html", b"<?xml", b"<head")
+_WEB_PAGE = (b"<!doctype html", b"<html", b"<head")
 
 
 def read_text_columns(path: Path, columns: Sequence[str], hint: str) -> Iterator[Row]:
@@ -29,13 +32,37 @@ def read_text_columns(path: Path, columns: Sequence[str], hint: str) -> Iterator
         InputError: no such file, a cut-off or other kind of file, a web page, other columns, a row of another length.
         ResourceMissingError: a Parquet file, but pyarrow is not installed.
     """
-    if not path.is_file():
-        kind = "is a folder" if path.is_dir() else "does not exist"
-        raise InputError(f"{path} {kind}, expected a file with the columns {', '.join(columns)}. {hint}")
-    content = path.read_bytes()
+    content = _read_bytes(path, f"a file with the columns {', '.join(columns)}", hint)
     if content.startswith(_PARQUET):
         return _parquet_rows(path, columns, hint)
     return _csv_rows(path, _decode(path, content, hint), columns, hint)
+
+
+def read_text(path: Path, what: str, hint: str) -> str:
+    """The text of a file, UTF-8 with or without mark, gzipped or not, with the line breaks it has.
+
+    Args:
+        path: the file.
+        what: what it should be, for the error of a missing file ("the CMS order file").
+        hint: what helps; it ends every error.
+
+    Raises:
+        InputError: no such file, an empty, cut-off or other kind of file, a web page, another encoding.
+    """
+    text = _decode(path, _read_bytes(path, what, hint), hint)
+    if not text.strip():
+        raise InputError(f"{path} is empty, expected {what}. {hint}")
+    return text
+
+
+def _read_bytes(path: Path, what: str, hint: str) -> bytes:
+    if not path.is_file():
+        kind = "is a folder" if path.is_dir() else "does not exist"
+        raise InputError(f"{path} {kind}, expected {what}. {hint}")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}. {hint}") from error
 
 
 def _decode(path: Path, content: bytes, hint: str) -> str:
@@ -48,10 +75,10 @@ def _decode(path: Path, content: bytes, hint: str) -> str:
             ) from error
     elif path.suffix == ".parquet":
         raise InputError(f"{path}: not a Parquet file (it starts with {content[:8]!r}). {hint}")
-    if content.lstrip(b"\xef\xbb\xbf \t\r\n")[:20].lower().startswith(_WEB_PAGE):
+    if content.lstrip(b"\xef\xbb\xbf \t\r\n")[:200].lower().startswith(_WEB_PAGE):
         raise InputError(
-            f"{path}: a web page, not a table: PhysioNet answers with its login page where nobody is logged in. "
-            f"Log in and download it again. {hint}"
+            f"{path}: a web page, not the file itself: a site such as PhysioNet or loinc.org answers with its login "
+            f"page where nobody is logged in. Log in and download it again. {hint}"
         )
     try:
         return content.decode("utf-8-sig")
