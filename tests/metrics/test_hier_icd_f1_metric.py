@@ -251,6 +251,14 @@ def test_nothing_added_and_unknown_inputs(metric: Any) -> None:
         metric.add_batch(predictions=LISTS, references=GOLD, weights=[1])
 
 
+@pytest.mark.parametrize("flag", ["intervals", "per_row"])
+@pytest.mark.parametrize("value", ["no", "yes", 1, None])
+def test_a_flag_is_true_or_false(metric: Any, flag: str, value: object) -> None:
+    """bool("no") is True: a flag as text would do the opposite of what it says."""
+    with pytest.raises(InputError, match=f"{flag}={value!r}: expected True or False"):
+        metric.compute(predictions=LISTS, references=GOLD, **{flag: value})
+
+
 # The documentation
 
 

@@ -8,6 +8,7 @@ import pytest
 from written_log import RUN, make_line, write_dictionary, write_log
 
 from clinical_evals.errors import InputError, RunError, UnknownNameError
+from clinical_evals.ontology import get_system
 from clinical_evals.tasks.explain import explain
 from clinical_evals.tasks.rescore import rescore
 from clinical_evals.tasks.tables import format_results
@@ -80,6 +81,19 @@ def test_a_summary_of_something_else_stays(log: Path, change: dict[str, object])
     assert log.with_name("scored.jsonl").read_text() == "kept"
     assert "stays as it is; --output FILE" in said
     assert result.scored.scores()["rows"] == 3
+
+
+def test_what_the_run_was_made_with_is_said_where_it_differs(tmp_path: Path) -> None:
+    release = get_system("icd10cm").release
+    same = write_log(tmp_path / "same" / "predictions.jsonl", LINES, versions={"protocol": "1", "icd10cm": release})
+    assert rescore(same)[1] == "beside it scored.jsonl and summary.json"
+    versions = {"protocol": "0", "icd10cm": "April 2019"}
+    other = write_log(tmp_path / "other" / "predictions.jsonl", LINES, versions=versions)
+    assert rescore(other)[1].split("; ") == [
+        "the run was made with protocol 0, this is scored with 1",
+        f"the run was made with icd10cm April 2019, this is scored with {release}",
+        "beside it scored.jsonl and summary.json",
+    ]
 
 
 def test_output_goes_elsewhere_and_only_there(log: Path, tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ def make_line(row: int, answers: Sequence[str], gold: Sequence[str], **changes: 
     } | changes
 
 
-def write_log(path: Path, lines: Sequence[dict[str, Any]], run: dict[str, Any] = RUN) -> Path:
+def write_log(path: Path, lines: Sequence[dict[str, Any]], run: dict[str, Any] = RUN, **about: Any) -> Path:
     """A log with one batch for each line."""
-    log = PredictionLog(path, run, {"source": "clinical-evals:synthetic"})
+    log = PredictionLog(path, run, {"source": "clinical-evals:synthetic", **about})
     for line in lines:
         log.append([line])
     log.close()

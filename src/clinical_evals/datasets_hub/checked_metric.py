@@ -24,6 +24,9 @@ class CheckedMetric(evaluate.Metric):  # type: ignore[misc]  # evaluate has no t
     filelocks: Any = None
     file_paths: Any = None
 
+    _flags = frozenset({"intervals", "per_row"})
+    """Inputs that are True or False: "no" would be taken for yes."""
+
     _rows = 0  # stored so far, to be scored by the next `compute`
 
     def _check_rows(
@@ -49,6 +52,9 @@ class CheckedMetric(evaluate.Metric):  # type: ignore[misc]  # evaluate has no t
         self, *, predictions: Iterable[Any] | None = None, references: Iterable[Any] | None = None, **kwargs: Any
     ) -> dict[str, Any] | None:
         """Score the rows given here, or those added before; see the inputs below."""
+        for flag in self._flags & kwargs.keys():
+            if not isinstance(kwargs[flag], bool):
+                raise InputError(f"{flag}={kwargs[flag]!r}: expected True or False.")
         if predictions is None and references is None:
             if not self._rows:
                 raise InputError("no rows to score: give predictions and references, or add some first.")

@@ -1,7 +1,5 @@
 """Built data on the disk: FOLDER/CONFIG/test.parquet with the mark of its source, as the builders read it."""
 
-import os
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ import pyarrow.parquet as pq
 from clinical_evals.datasets_hub.columns import Schema
 from clinical_evals.datasets_hub.source import SOURCE_KEY
 from clinical_evals.errors import InputError
+from clinical_evals.write_aside import written_aside
 
 
 def write_parquet(rows: Sequence[dict[str, Any]], schema: Schema, path: Path, source: str) -> None:
@@ -37,20 +36,14 @@ def write_report(text: str, path: Path) -> None:
     Raises:
         InputError: the folder cannot be written to.
     """
-    _write_aside(path, lambda aside: Path(aside).write_text(text, encoding="utf-8"))
+    _write_aside(path, lambda aside: aside.write_text(text, encoding="utf-8"))
 
 
-def _write_aside(path: Path, write: Callable[[str], object]) -> None:
+def _write_aside(path: Path, write: Callable[[Path], object]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, aside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # for its owner only, as rows need
-        os.close(handle)
-        try:
+        with written_aside(path) as aside:
             write(aside)
-            os.replace(aside, path)
-        except BaseException:
-            os.unlink(aside)
-            raise
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(f"{path} cannot be written ({reason}). Give another --out FOLDER.") from error

@@ -20,13 +20,14 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
 from clinical_evals.matching.titles import Titles
+from clinical_evals.write_aside import written_aside
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -116,7 +117,7 @@ class IndexStore:
 
     def _write(self, vectors: NDArray[np.float16]) -> NDArray[np.float16]:
         file = self.folder / "vectors.npy"
-        _write_aside(file, lambda stream: np.save(stream, vectors, allow_pickle=False))
+        _save(file, vectors)
         header = {
             **self.identity,
             "dimension": vectors.shape[1],
@@ -124,7 +125,8 @@ class IndexStore:
             "xxh3_128": _checksum(file),
         }
         text = json.dumps(header, indent=1, sort_keys=True) + "\n"
-        _write_aside(self.folder / "header.json", lambda stream: stream.write(text.encode()))
+        with written_aside(self.folder / "header.json", alone=True) as aside:
+            aside.write_text(text, encoding="utf-8")
         shutil.rmtree(self.folder / "chunks", ignore_errors=True)
         stored: NDArray[np.float16] = np.load(file, mmap_mode="r", allow_pickle=False)
         return stored
@@ -194,13 +196,9 @@ class IndexStore:
             return None
 
 
-def _write_aside(file: Path, write: Callable[[IO[bytes]], object]) -> None:
-    part = file.with_name(file.name + ".part")
-    with part.open("wb") as stream:
-        write(stream)
-        stream.flush()
-        os.fsync(stream.fileno())
-    part.replace(file)
+def _save(file: Path, vectors: NDArray[np.float16]) -> None:
+    with written_aside(file, alone=True) as aside, aside.open("wb") as stream:  # np.save would add .npy to a name
+        np.save(stream, vectors, allow_pickle=False)
 
 
 def _checksum(file: Path) -> str:

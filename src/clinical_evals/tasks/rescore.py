@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from clinical_evals.errors import InputError
+from clinical_evals.ontology import get_system
 from clinical_evals.tasks.answered_rows import protocols_of
 from clinical_evals.tasks.dialogue_log import TRANSCRIPTS
 from clinical_evals.tasks.dialogue_played import read_played
 from clinical_evals.tasks.dialogue_results import score_dialogues
 from clinical_evals.tasks.logged_rows import read_rows, task_of
-from clinical_evals.tasks.prediction_log import is_kind
+from clinical_evals.tasks.names import PROTOCOL_VERSION, Task
+from clinical_evals.tasks.prediction_log import Line, is_kind
 from clinical_evals.tasks.results import (
     MissingRow,
     Result,
@@ -51,7 +53,7 @@ def rescore(
     check_scoring([rows.task], protocols, dictionary)
     results = [_with_missing(score_lines(rows.task, log, 0, rows.lines, each, dictionary)) for each in protocols]
     said = [f"{rows.older} older answers to rows that were asked again are left out"] if rows.older else []
-    return results, "; ".join([*said, _write(results, output)])
+    return results, "; ".join([*said, *_other_versions(rows.header, rows.task), _write(results, output)])
 
 
 def _rescore_dialogues(
@@ -64,7 +66,20 @@ def _rescore_dialogues(
     check_scoring([task], protocols, dictionary)
     results: list[Result] = [_with_missing(score_dialogues(task, log, 0, played, each)) for each in protocols]
     said = [f"{unfinished} dialogues that have not ended are left out"] if unfinished else []
-    return results, "; ".join([*said, _write(results, output)])
+    return results, "; ".join([*said, *_other_versions(header, task), _write(results, output)])
+
+
+def _other_versions(header: Line, task: Task) -> list[str]:
+    """By what the run itself scored, where that is not what scores now: such numbers may differ from the run's."""
+    logged = header.get("versions")
+    if not isinstance(logged, dict):
+        return []
+    now = {"protocol": PROTOCOL_VERSION} | ({task.system: get_system(task.system).release} if task.system else {})
+    return [
+        f"the run was made with {name} {logged[name]}, this is scored with {version}"
+        for name, version in now.items()
+        if logged.get(name, version) != version
+    ]
 
 
 def _write(results: Sequence[Result], output: Path | None) -> str:

@@ -9,7 +9,6 @@ What is scored is in `code_results` and `department_results`.
 """
 
 import json
-import os
 import statistics
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 
 from clinical_evals.tasks.names import PROTOCOL_VERSION, Task
 from clinical_evals.tasks.prediction_log import Line
+from clinical_evals.write_aside import written_aside
 
 Intervals = dict[str, tuple[float, float]]
 
@@ -135,13 +135,8 @@ def is_same_scoring(result: Result, summary: object) -> bool:
 def write_json(path: Path, values: Sequence[Any], indent: int | None = None) -> None:
     """Write values one below the other, aside first: the file is whole or not there."""
     text = "".join(json.dumps(value, ensure_ascii=False, indent=indent) + "\n" for value in values)
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, path)
-    except OSError:
-        partial.unlink(missing_ok=True)
-        raise
+    with written_aside(path) as aside:
+        aside.write_text(text, encoding="utf-8")
 
 
 def name_missing(missing: Sequence[MissingRow], most: int = 5) -> str:
