@@ -1,7 +1,9 @@
 """Where tests find real data: environment variables that .ci/run sets; without them those tests are skipped."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,3 +44,35 @@ def questions() -> Path:
     """7,644 real questions of patients in Chinese with their departments, as CSV in GB18030."""
     name = "triage_questions_gb18030.csv"
     return _folder("CLINICAL_EVALS_CHINESE", f"{name}, real questions of patients") / name
+
+
+@pytest.fixture(scope="session")
+def release_files() -> Path:
+    """The folder with the official files: the CMS order file and tables, LOINC, ATC and the maps of MIMIC."""
+    return _folder("CLINICAL_EVALS_RESOURCE_FILES", "the official files of ICD-10-PCS, LOINC and ATC")
+
+
+@pytest.fixture
+def written_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with small release files of ICD-10-PCS, LOINC and ATC, which all systems of the test are read from."""
+    from written_releases import write_all
+
+    from clinical_evals.ontology import atc, drugs, icd10pcs, lab_items, loinc, loinc_official
+
+    accessors: tuple[Any, ...] = (
+        atc.atc,
+        drugs.drug_map,
+        icd10pcs.icd10pcs,
+        lab_items.lab_items,
+        loinc.loinc,
+        loinc_official.official_loinc,
+    )
+    folder = tmp_path / "releases"
+    folder.mkdir()
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "kept"))
+    monkeypatch.setenv("CLINICAL_EVALS_RESOURCES", str(folder))
+    for accessor in accessors:
+        accessor.cache_clear()
+    yield write_all(folder)
+    for accessor in accessors:
+        accessor.cache_clear()

@@ -1,4 +1,4 @@
-"""Precision, recall and F1 of diagnosis codes at five levels of ICD-10-CM; a thin face of clinical-evals."""
+"""Precision, recall and F1 of medical codes at every level of their hierarchy; a thin face of clinical-evals."""
 
 from functools import cache
 
@@ -10,7 +10,8 @@ from clinical_evals.matching import scorer
 
 _DESCRIPTION = """
 Compares the diagnoses that a model names, in free text or as codes, with the ICD-10-CM codes of the admission, at the
-levels chapter, block, category, subcategory and full code. At each level a code stands for its ancestor and the codes
+levels chapter, block, category, subcategory and full code; or procedures with ICD-10-PCS codes, lab orders with LOINC
+numbers, drugs with ATC codes, at the levels of these. At each level a code stands for its ancestor and the codes
 of a row are a set; precision, recall and F1 are given over all rows (micro) and as the mean of the rows' F1 (macro).
 An answer's text is first taken apart into items; codes are taken as they are, other items stand for the code whose
 official title is equal or, by sentence embeddings, most similar. This is the metric of CliBench (arXiv 2406.09923).
@@ -32,17 +33,20 @@ Args:
         numbered, bulleted, JSON, one line), or all are lists of codes, in any usual spelling; one that does not exist
         is a wrong prediction.
     references (list of list of str): the gold codes of each row. A code that is not in the release is an error.
-    system (str): the code system, "icd10cm".
+    system (str): the code system: "icd10cm" (default), "icd10pcs", "loinc" or "atc". The files of the last two are
+        yours, see `clinical-evals resources list`.
     protocol (str): "standard", or "official" for the released scorer to the letter, to compare with published tables.
-    dictionary (str, optional): with "official", the path of MIMIC's d_icd_diagnoses.csv.gz: answers are matched to its
-        titles.
+    dictionary (str, optional): with "official", the path of MIMIC's table that answers are matched to:
+        d_icd_diagnoses.csv.gz, d_icd_procedures.csv.gz, d_labitems.csv.gz (references are then itemids) or
+        prescriptions.csv.gz.
     intervals (bool): add the 95 % interval of every score as NAME_low and NAME_high (bootstrap, 1,000 draws).
     groups (list, optional): the patient of each row, for the intervals: rows of one patient are drawn together.
     per_row (bool): add per_row, a list with one dict for each row.
 
 Returns:
-    dict of floats: precision_LEVEL, recall_LEVEL, f1_LEVEL and macro_f1_LEVEL (0 to 1) for LEVEL in chapter, block,
-    category, subcategory, full and average (the mean over the five), and how the answers were understood: rows, items,
+    dict of floats: precision_LEVEL, recall_LEVEL, f1_LEVEL and macro_f1_LEVEL (0 to 1) for LEVEL in the levels of the
+    system (chapter, block, category, subcategory, full; section, body_system, operation, full; class, group, subgroup,
+    full; level1 to level4, full) and average (the mean over them, for "atc" without full), and how the answers were understood: rows, items,
     share_code, share_title, share_embedding, share_unmatched (of the items, 0 to 1), invalid_codes, empty_answers;
     with "official" also rows_left_out and own_titles (1 where no dictionary was given). With per_row=True also
     per_row, in the order of the rows: dicts of precision_LEVEL, recall_LEVEL and f1_LEVEL of that row alone, predicted
@@ -68,7 +72,7 @@ Examples:
 
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class HierIcdF1(code_metric.CodeMetric):
-    """Hierarchical F1 of ICD-10-CM codes."""
+    """Hierarchical F1 of medical codes."""
 
     def _info(self):
         codes = datasets.Sequence(datasets.Value("string"))

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from clinical_evals.errors import InputError, UnknownNameError
-from clinical_evals.matching.dictionary import Candidates, own_titles, read_dictionary
+from clinical_evals.matching.dictionary import own_titles, read_dictionary
+from clinical_evals.matching.dictionary_rows import Candidates
 from clinical_evals.matching.encoder import Encoder
 from clinical_evals.matching.matcher import Matcher
 from clinical_evals.matching.official_matcher import OfficialMatcher

@@ -269,3 +269,38 @@ def test_the_documentation_names_every_key(metric: Any) -> None:
     readme = (metric_script("hier_icd_f1").parent / "README.md").read_text(encoding="utf-8")
     assert [key for key in sorted(generic) if f"`{key}`" not in readme] == []
     assert [key for key in sorted(generic) if key not in metric.inputs_description] == []
+
+
+# The other code systems
+
+SYSTEMS = {
+    "icd10pcs": (
+        ["0016071"],
+        ["0016070"],
+        {"section": 1, "body_system": 1, "operation": 1, "full": 0, "average": 0.75},
+    ),
+    "loinc": (["718-7"], ["6690-2"], {"class": 1, "group": 1, "subgroup": 0, "full": 0, "average": 0.5}),
+    "atc": (
+        ["A10BA03"],
+        ["A10BA02"],
+        {"level1": 1, "level2": 1, "level3": 1, "level4": 1, "full": 0, "average": 1},
+    ),
+}
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_each_system_has_its_levels(metric: Any, written_releases: Path, system: str) -> None:
+    """One code for another that shares all but the last level or two; ATC's full code is outside the average."""
+    predicted, gold, f1_by_level = SYSTEMS[system]
+    result = metric.compute(predictions=[predicted], references=[gold], system=system)
+    assert {key.removeprefix("f1_"): value for key, value in result.items() if key.startswith("f1_")} == f1_by_level
+    empty = metric.compute(predictions=[""], references=[gold], system=system)
+    assert (empty["f1_full"], empty["empty_answers"]) == (0, 1)
+
+
+def test_a_system_is_read_once_though_its_files_change(metric: Any, written_releases: Path) -> None:
+    """One release a process: what is scored later is comparable with what was scored before."""
+    first = metric.compute(predictions=[["A10BA03"]], references=[["A10BA02"]], system="atc")
+    for file in written_releases.iterdir():
+        file.unlink()
+    assert metric.compute(predictions=[["A10BA03"]], references=[["A10BA02"]], system="atc") == first

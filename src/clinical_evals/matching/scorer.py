@@ -13,6 +13,7 @@ from clinical_evals.matching.answer import Item, parse_answer
 from clinical_evals.matching.dictionary import own_titles, read_dictionary
 from clinical_evals.matching.matcher import Match, Matcher
 from clinical_evals.matching.official import read_official
+from clinical_evals.matching.official_levels import count_official
 from clinical_evals.matching.official_matcher import OfficialMatcher
 from clinical_evals.matching.predictions import Prediction, check_codes, check_predictions, rows_in
 from clinical_evals.matching.protocols import check_protocol
@@ -54,8 +55,9 @@ class CodeScorer:
     Args:
         system: the code system, as `clinical_evals.ontology.SYSTEMS` spells it.
         protocol: one of `protocols.PROTOCOLS`.
-        dictionary: `official` only: MIMIC's `d_icd_diagnoses` (see `read_dictionary`), to whose titles answers are
-            matched. Without it the release's own titles stand in; diagnostics, info and a logged warning say so.
+        dictionary: `official` only: MIMIC's table of the system's titles (`dictionary.DICTIONARIES`), to which answers
+            are matched. Without it the release's own titles stand in; diagnostics, info and a logged warning say so.
+            With MIMIC's table of labs the references are itemids, as in the released code.
         matcher: what turns an item's text into a code; by default all-MiniLM-L6-v2 over the release's titles
             (`standard`) or the dictionary's (`official`), loaded only when some text is neither a code nor a title.
 
@@ -130,8 +132,13 @@ class CodeScorer:
             self._warn_of_text(predictions)
         codes = [answer.codes for answer in answers]
         rows = tuple(row for row, predicted in enumerate(codes) if predicted or self.protocol == "standard")
-        counts = count([gold[row] for row in rows], [codes[row] for row in rows], self.system)
+        counts = self._count([gold[row] for row in rows], [codes[row] for row in rows])
         return Scored(counts, answers, self._diagnose(answers, rows), rows, self._info())
+
+    def _count(self, gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> Counts:
+        if isinstance(self.matcher, OfficialMatcher):
+            return count_official(gold, predicted, self.system, self.matcher.candidates)
+        return count(gold, predicted, self.system)
 
     def _warn_of_text(self, predictions: Sequence[Prediction]) -> None:
         entries = [entry for row in predictions for entry in row]
@@ -145,6 +152,8 @@ class CodeScorer:
 
     def _gold(self, row: int, reference: Sequence[str]) -> list[str]:
         check_codes(reference, f"references[{row}]")
+        if isinstance(self.matcher, OfficialMatcher) and self.matcher.candidates.ids == "itemid":
+            return _itemids(reference, f"references[{row}]")
         return self.system.require(reference, f"references[{row}]")
 
     def _read(self, prediction: Prediction) -> tuple[Sequence[Item], frozenset[str]]:
@@ -184,3 +193,14 @@ class CodeScorer:
             "protocol": self.protocol,
             "candidates": self.matcher.candidates.source if isinstance(self.matcher, OfficialMatcher) else own,
         }
+
+
+def _itemids(reference: Sequence[str], where: str) -> list[str]:
+    """Gold of labs as the released code has it."""
+    for entry in reference:
+        if not (entry.isascii() and entry.isdecimal()):
+            raise InputError(
+                f"{where}: {entry!r} is no itemid. With MIMIC's table of labs the official protocol compares MIMIC's "
+                "itemids, digits only. For LOINC numbers leave the dictionary out."
+            )
+    return list(reference)

@@ -46,18 +46,20 @@ class Titles(NamedTuple):
 def titles_of(system: CodeSystem) -> Titles:
     """The distinct titles a text is compared with: of codes and their headers, not of ranges such as E08-E13.
 
-    Several codes may have one title: A08.3 and A08.39 are both "Other viral enteritis". The longest code is taken, and
-    of equally long ones the first of the release: down the line the longest shares all ancestors with the others, and
-    it is the one that can be billed, so the one that can be gold. (726 titles of ICD-10-CM April 2026.)
+    Several codes may have one title: A08.3 and A08.39 are both "Other viral enteritis" (726 titles of ICD-10-CM April
+    2026). The one that `CodeSystem.preference` says is taken, and of equal ones the first of the release. A title that
+    is the code itself, since its release has no name for it, is none that a text could be.
     """
     place: dict[str, int] = {}
     chosen = Titles(f"{system.name} {system.release}", [], [])
     for code in filter(system.code_shape.fullmatch, system.codes()):
         title = system.title(code)
+        if title == code:
+            continue
         at = place.setdefault(fold(title), len(chosen.codes))
         if at == len(chosen.codes):
             chosen.codes.append(code)
             chosen.titles.append(title)
-        elif len(code) > len(chosen.codes[at]):
+        elif system.preference(code) < system.preference(chosen.codes[at]):
             chosen.codes[at], chosen.titles[at] = code, title
     return chosen

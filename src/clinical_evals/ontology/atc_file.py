@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from clinical_evals.errors import InputError
-from clinical_evals.ontology.table_file import read_text_columns
+from clinical_evals.ontology.table_file import read_text_columns, require_last_line_break
 
 COLUMNS = ("atc_code", "atc_name")
 MAIN_GROUPS = "ABCDGHJLMNPRSV"
@@ -76,20 +76,3 @@ def _check_groups(path: Path, places: dict[str, str]) -> None:
 def _group_of(code: str) -> str:
     """The code one level up; of a main group itself."""
     return code[: LENGTHS[max(0, LENGTHS.index(len(code)) - 1)]]
-
-
-def require_last_line_break(path: Path, hint: str) -> None:
-    """An InputError where a plain text file does not end with a line break: its last row may be cut off.
-
-    A gzip or Parquet file tells by itself whether it is whole.
-    """
-    with path.open("rb") as file:
-        start = file.read(4)
-        file.seek(0, 2)
-        file.seek(max(0, file.tell() - 1))
-        last = file.read(1)
-    if not start.startswith((b"\x1f\x8b", b"PAR1")) and last not in (b"\n", b"\r"):
-        raise InputError(
-            f"{path}: the last line does not end with a line break, so the file may be cut off in the middle of it; "
-            f"if it is whole, add one. {hint}"
-        )

@@ -9,7 +9,19 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from clinical_evals.errors import InputError
+from clinical_evals.errors import InputError, UnknownNameError
+
+_GAPS = re.compile(r"[\s.\u00a0\u200b]+")
+_EDGES = " \t\r\n.,;:()[]{}<>\"'*_`"
+
+
+def bare_code(text: str) -> str:
+    """A code as it is written, without brackets, quotes and punctuation around it, spaces and dots; upper case.
+
+    >>> [bare_code(text) for text in ("e11.9", " [I25 . 10] ", "0ft4 4zz,")]
+    ['E119', 'I2510', '0FT44ZZ']
+    """
+    return _GAPS.sub("", text.strip(_EDGES)).upper()
 
 
 class CodeSystem(ABC):
@@ -24,8 +36,12 @@ class CodeSystem(ABC):
     """The release in use, as it is written into logs and cache keys."""
     levels: tuple[str, ...]
     """The levels that are scored, from the coarsest to the full code."""
+    outside_average: tuple[str, ...] = ()
+    """Those of the levels that the average over the levels leaves out."""
     code_shape: re.Pattern[str]
     """Matches the whole of a token that looks like a code of this system, valid or not (upper case, no spaces)."""
+    note: str = ""
+    """What whoever reads a result has to know of the files in use: stand-ins, other years, gaps. Often empty."""
 
     @abstractmethod
     def normalize(self, text: str) -> str | None:
@@ -46,6 +62,41 @@ class CodeSystem(ABC):
     def synonyms(self, code: str) -> tuple[str, ...]:
         """Further official names of a code."""
         return ()
+
+    def preference(self, code: str) -> int:
+        """Of codes with one and the same title a text stands for the one whose preference is least.
+
+        By default the longest code: down the line it shares all ancestors with the others, and it is the one that can
+        be billed, so the one that can be gold.
+        """
+        return -len(code)
+
+    def ancestors(self, level: str) -> frozenset[str]:
+        """What the codes of the release stand for at one of `levels`.
+
+        Raises:
+            UnknownNameError: no such level.
+        """
+        if level not in self.levels:
+            raise UnknownNameError(f"level of {self.name}", level, self.levels)
+        return self._ancestors[self.levels.index(level)]
+
+    @cached_property
+    def _ancestors(self) -> tuple[frozenset[str], ...]:
+        return tuple(map(frozenset, zip(*map(self.path, self.codes()), strict=True)))
+
+    def level_title(self, level: str, ancestor: str) -> str:
+        """The title of what codes stand for at a level; where the files in use have none, `ancestor` itself.
+
+        This is the title of a code. A system overrides it for the levels whose ancestors are no codes.
+
+        Raises:
+            KeyError: no code of the release has that ancestor at that level.
+            UnknownNameError: no such level.
+        """
+        if ancestor not in self.ancestors(level):
+            raise KeyError(ancestor)
+        return self.title(ancestor)
 
     # Arrays of codes
 

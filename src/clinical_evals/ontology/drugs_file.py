@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clinical_evals.errors import InputError
-from clinical_evals.ontology.atc_file import MAIN_GROUPS, SHAPE, require_last_line_break
+from clinical_evals.ontology.atc_file import MAIN_GROUPS, SHAPE
 from clinical_evals.ontology.ndc import DIGITS, explain_ndc, is_no_ndc, normalize_ndc
-from clinical_evals.ontology.table_file import Row, read_text_columns
+from clinical_evals.ontology.table_file import Row, read_text_columns, require_last_line_break
 
 COLUMNS = ("gsn", "atc", "ndc")
 _GSN = re.compile(r"[0-9]{6}")

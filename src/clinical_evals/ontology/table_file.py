@@ -13,6 +13,7 @@ from pathlib import Path
 from clinical_evals.errors import InputError, ResourceMissingError
 
 Row = tuple[str, tuple[str, ...]]
+_LONGEST_HEADER = 100_000  # bytes
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 _WEB_PAGE = (b"<!doctype html", b"<html", b"<head")
@@ -132,3 +133,35 @@ def _parquet_rows(path: Path, columns: Sequence[str], hint: str) -> Iterator[Row
     values = [table.column(column).to_pylist() for column in columns]
     for number, row in enumerate(zip(*values, strict=True)):
         yield f"{path}, row {number}", tuple("" if value is None else str(value) for value in row)
+
+
+def require_last_line_break(path: Path, hint: str) -> None:
+    """An InputError where a plain text file does not end with a line break: its last row may be cut off.
+
+    A gzip or Parquet file tells by itself whether it is whole.
+    """
+    with path.open("rb") as file:
+        start = file.read(4)
+        file.seek(0, 2)
+        file.seek(max(0, file.tell() - 1))
+        last = file.read(1)
+    if not start.startswith((b"\x1f\x8b", b"PAR1")) and last not in (b"\n", b"\r"):
+        raise InputError(
+            f"{path}: the last line does not end with a line break, so the file may be cut off in the middle of it; "
+            f"if it is whole, add one. {hint}"
+        )
+
+
+def csv_columns(path: Path) -> list[str]:
+    """The columns of a CSV file, gzipped or not; none where it is something else, which its reader then says."""
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if packed else path.open("rb") as file:
+            line = file.readline(_LONGEST_HEADER)
+    except (OSError, EOFError, zlib.error):
+        return []
+    try:
+        return next(csv.reader([line.decode("utf-8-sig", errors="replace")]), [])
+    except csv.Error:
+        return []

@@ -5,6 +5,7 @@ At each level a code stands for its ancestor there, and gold and prediction beco
 """
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import NamedTuple, Protocol
 
@@ -23,6 +24,10 @@ class Hierarchy(Protocol):
     def levels(self) -> tuple[str, ...]:
         """The levels, from the coarsest to the full code."""
 
+    @property
+    def outside_average(self) -> tuple[str, ...]:
+        """Those of the levels that the average leaves out."""
+
     def path_ids(self, codes: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The place of each code (n,), and by place the ancestors (places, levels), non-decreasing down a column."""
 
@@ -33,6 +38,8 @@ class Counts(NamedTuple):
     values: NDArray[np.int64]
     """(rows, levels, 3): both, gold, predicted."""
     levels: tuple[str, ...]
+    outside_average: tuple[str, ...] = ()
+    """Those of the levels that the average leaves out: of ATC the full code (protocol.md 2.1)."""
 
     @property
     def rows(self) -> int:
@@ -41,7 +48,7 @@ class Counts(NamedTuple):
 
     def take(self, rows: Sequence[int] | NDArray[np.int64]) -> "Counts":
         """The counts of some of the rows, in the order given."""
-        return Counts(self.values[np.asarray(rows, dtype=np.int64)], self.levels)
+        return self._replace(values=self.values[np.asarray(rows, dtype=np.int64)])
 
 
 def count(references: Sequence[Sequence[str]], predictions: Sequence[Sequence[str]], system: Hierarchy) -> Counts:
@@ -66,7 +73,7 @@ def count(references: Sequence[Sequence[str]], predictions: Sequence[Sequence[st
     both_sides = (*references, *predictions)
     places, ancestors = system.path_ids(list(chain.from_iterable(both_sides)))
     if not len(places):
-        return Counts(values, system.levels)
+        return Counts(values, system.levels, system.outside_average)
     lengths = np.fromiter(map(len, both_sides), dtype=np.int64, count=2 * rows)
     row_and_side = np.repeat(np.concatenate([np.arange(rows) * 2, np.arange(rows) * 2 + 1]), lengths)
     # Sorted once by row, then by place in the hierarchy: equal ancestors are then neighbours at every level.
@@ -85,18 +92,42 @@ def count(references: Sequence[Sequence[str]], predictions: Sequence[Sequence[st
         values[:, level, BOTH] = members[:, 3]
         values[:, level, GOLD] = members[:, 3] + members[:, 1]
         values[:, level, PREDICTED] = members[:, 3] + members[:, 2]
-    return Counts(values, system.levels)
+    return Counts(values, system.levels, system.outside_average)
+
+
+def count_sets(
+    references: Sequence[Sequence[AbstractSet[str]]],
+    predictions: Sequence[Sequence[AbstractSet[str]]],
+    levels: tuple[str, ...],
+) -> Counts:
+    """Count the members of sets that are given for each level, whether or not a level follows from a finer one.
+
+    Args:
+        references: for each row the gold set at each of `levels`.
+        predictions: the predicted ones.
+        levels: their names.
+
+    Raises:
+        ValueError: rows or levels are not one for one.
+    """
+    values = np.zeros((len(references), len(levels), 3), dtype=np.int64)
+    for row, (gold, predicted) in enumerate(zip(references, predictions, strict=True)):
+        for level, (wanted, found) in enumerate(zip(gold, predicted, strict=True)):
+            values[row, level] = len(wanted & found), len(wanted), len(found)
+    return Counts(values, levels)
 
 
 def scores(counts: Counts) -> dict[str, float]:
     """Micro precision, recall and F1 and macro F1 at each level, and their means over the levels.
+
+    A level in `counts.outside_average` has its scores, but is not in the means.
 
     Returns:
         `precision_`, `recall_`, `f1_` and `macro_f1_` + each level and `average`; floats in 0-1, 0 where undefined.
         The average of the F1s is the mean of the level F1s, not the F1 of the mean precision and recall.
     """
     measures = measure(counts.values.sum(axis=0), row_f1(counts).mean(axis=0) if counts.rows else 0.0)
-    return {key: float(value) for key, value in named(measures, counts.levels).items()}
+    return {key: float(value) for key, value in named(measures, counts).items()}
 
 
 def measure(
@@ -116,13 +147,14 @@ def measure(
     return np.stack([*columns, np.broadcast_to(np.asarray(macro_f1, dtype=float), both.shape)], axis=-1)
 
 
-def named(measures: NDArray[np.float64], levels: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-    """Measures (..., levels, 4) by their keys, with the average over the levels added."""
+def named(measures: NDArray[np.float64], counts: Counts) -> dict[str, NDArray[np.float64]]:
+    """Measures (..., levels, 4) of counts by their keys, with the average over the levels added."""
+    averaged = [level not in counts.outside_average for level in counts.levels]
     result = {}
     for column, name in enumerate(MEASURES):
-        for i, level in enumerate(levels):
+        for i, level in enumerate(counts.levels):
             result[f"{name}_{level}"] = measures[..., i, column]
-        result[f"{name}_{AVERAGE}"] = measures[..., column].mean(axis=-1)
+        result[f"{name}_{AVERAGE}"] = measures[..., averaged, column].mean(axis=-1)
     return result
 
 

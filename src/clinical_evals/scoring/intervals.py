@@ -41,7 +41,7 @@ def bootstrap(
     totals = np.stack([_draw(rng, patients) @ sums for _ in range(draws)])
     levels = len(counts.levels)
     macro = totals[:, 3 * levels : 4 * levels] / totals[:, -1:]
-    drawn = named(measure(totals[:, : 3 * levels].reshape(draws, levels, 3), macro), counts.levels)
+    drawn = named(measure(totals[:, : 3 * levels].reshape(draws, levels, 3), macro), counts)
     return {key: _interval(drawn[key], value, patients) for key, value in point.items()}
 
 

@@ -19,5 +19,5 @@ def row_scores(counts: Counts) -> list[dict[str, float]]:
         For each row `precision_`, `recall_` and `f1_` + each level and `average` (the mean over the levels, of the F1s
         too); floats in 0-1, 0 where undefined. The mean of the rows' F1 is the run's macro F1.
     """
-    columns = named(measure(counts.values, row_f1(counts)), counts.levels)
+    columns = named(measure(counts.values, row_f1(counts)), counts)
     return [{key: float(columns[key][row]) for key in row_keys(counts.levels)} for row in range(counts.rows)]

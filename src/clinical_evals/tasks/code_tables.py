@@ -2,23 +2,19 @@
 
 from collections.abc import Sequence
 
+from clinical_evals.matching.dictionary import DICTIONARIES
 from clinical_evals.tasks.code_results import CodeResult
 from clinical_evals.tasks.results import Intervals
 from clinical_evals.tasks.ruled_table import ruled
-
-OWN_TITLES = (
-    "official: our own titles stand in for MIMIC's dictionary, which the published tables used; "
-    "--dictionary d_icd_diagnoses.csv.gz gives it"
-)
 
 
 def format_codes(result: CodeResult) -> list[str]:
     """Head, table and remarks of a result."""
     return [
         f"{result.protocol} protocol (micro scores in %, 95 % interval by patient)",
-        format_table(result.scored.scores(), result.intervals, result.scored.counts.levels),
+        _format_table_of(result),
         format_diagnostics(result.scored.diagnostics),
-        OWN_TITLES if result.scored.diagnostics.get("own_titles") else "",
+        format_own_titles(result.scored.diagnostics, result.task.system),
     ]
 
 
@@ -29,8 +25,22 @@ def format_both_codes(standard: CodeResult, official: CodeResult) -> list[str]:
         format_side_by_side(standard, official),
         f"standard: {format_diagnostics(standard.scored.diagnostics)}",
         f"official: {format_diagnostics(official.scored.diagnostics)}",
-        OWN_TITLES if official.scored.diagnostics["own_titles"] else "",
+        format_own_titles(official.scored.diagnostics, official.task.system),
     ]
+
+
+def _format_table_of(result: CodeResult) -> str:
+    return format_table(result.scored.scores(), result.intervals, result.scored.counts.levels)
+
+
+def format_own_titles(diagnostics: dict[str, float], system: str) -> str:
+    """That the official protocol had no dictionary of MIMIC, and which one it would be; else nothing."""
+    if not diagnostics.get("own_titles"):
+        return ""
+    return (
+        "official: our own titles stand in for MIMIC's dictionary, which the published tables used; "
+        f"--dictionary {DICTIONARIES[system]} gives it"
+    )
 
 
 def format_table(scores: dict[str, float], intervals: Intervals, levels: Sequence[str]) -> str:
@@ -46,6 +56,8 @@ def format_table(scores: dict[str, float], intervals: Intervals, levels: Sequenc
 
 def format_side_by_side(standard: CodeResult, official: CodeResult) -> str:
     """Levels × precision, recall and F1 in percent: standard with intervals, beside it official without."""
+    if standard.scored.counts.levels != official.scored.counts.levels:  # of labs and drugs: each has its own
+        return "\n\n".join(f"{each.protocol}\n{_format_table_of(each)}" for each in (standard, official))
     measures = ("precision", "recall", "f1")
     heads = [["", "standard", "", "", "official", "", ""], ["level", *("precision", "recall", "F1") * 2]]
     ours, theirs = standard.scored.scores(), official.scored.scores()

@@ -11,7 +11,7 @@ from clinical_evals.matching.scorer import Scored
 from clinical_evals.ontology import CodeSystem, get_system
 from clinical_evals.scoring.rows import row_scores
 from clinical_evals.tasks.answered_rows import AnsweredRow, protocols_of, score_rows
-from clinical_evals.tasks.code_tables import OWN_TITLES
+from clinical_evals.tasks.code_tables import format_own_titles
 from clinical_evals.tasks.dialogue_log import TRANSCRIPTS
 from clinical_evals.tasks.explain_dialogue import explain_dialogue
 from clinical_evals.tasks.explain_referral import explain_referral
@@ -63,7 +63,7 @@ def _explain_codes(task: Task, line: Line, protocol: str, dictionary: Path | Non
         f"[gold]\n{format_gold(line['gold'], scored.answers[0].codes, system)}",
         f"[scores]\n{_format_scores(scored)}",
     ]
-    return [*parts, OWN_TITLES] if scored.diagnostics.get("own_titles") else parts
+    return [part for part in (*parts, format_own_titles(scored.diagnostics, task.system)) if part]
 
 
 def format_answer(line: Line, answer: ResolvedAnswer, system: CodeSystem, protocol: str = "standard") -> str:

@@ -1,0 +1,1 @@
+"""Tables beside what the papers print."""
