@@ -16,13 +16,16 @@ export OMP_WAIT_POLICY ?= PASSIVE
 export TOKENIZERS_PARALLELISM ?= false
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint format setup clean
+.PHONY: help demo demo-dialogue test bench lint format setup clean
 
 help:  ## what can be made
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 demo: $(VENV)/.ready-demo  ## a small real model on CliBench's diagnosis task: answers, codes, scores (first time 10-15 minutes, then 4)
 	@$(BIN)/clinical-evals demo
+
+demo-dialogue: $(VENV)/.ready-demo  ## dialogues of doctor and patient: written ones, then a small model in all roles (first time 10-15 minutes, then 4)
+	@$(BIN)/clinical-evals demo-dialogue
 
 test: $(VENV)/.ready-dev  ## the tests (about 10 minutes)
 	$(BIN)/python -m pytest -n 2 $(PYTEST)

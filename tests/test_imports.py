@@ -13,13 +13,13 @@ SOURCE = Path(__file__).parents[1] / "src" / PACKAGE
 
 # Each layer may import itself and everything above it in this table; layers of one line may not import each other.
 LAYERS = (
-    ("errors", "version", "markers"),
+    ("errors", "version", "markers", "write_aside", "ruled_table"),
     ("ontology", "scoring", "truncation"),
     ("matching",),
     ("ior_bench", "clibench"),
     ("assets", "names"),
     ("datasets_hub", "tasks", "hub", "report"),
-    ("demo",),
+    ("demo", "demo_dialogue"),
     ("cli",),
     ("__main__",),
 )

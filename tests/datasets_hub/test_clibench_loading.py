@@ -72,7 +72,7 @@ def test_slices_of_a_split_and_the_default_config() -> None:
 
 
 def test_names_and_splits_can_be_asked_for() -> None:
-    assert datasets.get_dataset_config_names("clibench") == ["diagnosis"]
+    assert datasets.get_dataset_config_names("clibench") == ["diagnosis", "procedure", "lab_order", "prescription"]
     assert datasets.get_dataset_split_names("clibench", "diagnosis") == ["test", "train"]
 
 

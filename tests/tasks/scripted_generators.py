@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from clinical_evals.ior_bench.dialogue_prompts import QUESTION_TASK, REFER_TASK
-from clinical_evals.tasks.generation import Missing, Output
-
-Messages = list[dict[str, str]]
+from clinical_evals.tasks import scripted_generator
+from clinical_evals.tasks.generation import Missing
+from clinical_evals.tasks.scripted_generator import Messages
 
 FIELDS = {
     "chief_complaint": "主诉",
@@ -34,51 +34,17 @@ def make_case(number: int, department: str, candidates: Sequence[str], facts: Se
     }  # fmt: skip
 
 
-class JsonChat:
-    """Prompts that are the messages as JSON, so that a script reads what a model would be shown.
-
-    A character is a token.
-    """
-
-    tokenizer = None
-    use_chat_template = True
-    add_special_tokens = False
-
-    def render(self, system: str, user: str) -> str:
-        return self.render_messages([{"role": "system", "content": system}, {"role": "user", "content": user}])
-
-    def render_messages(self, messages: Sequence[Mapping[str, str]]) -> str:
-        return json.dumps([dict(said) for said in messages], ensure_ascii=False)
-
-    def check_conversation(self) -> None: ...
-
-    def encode(self, prompt: str) -> list[int]:
-        return [ord(character) for character in prompt]
-
-    def count(self, prompt: str) -> int:
-        return len(prompt)
-
-    def token_ends(self, text: str) -> list[int]:
-        return list(range(1, len(text) + 1))
-
-
-class ScriptedGenerator:
-    """Answers each prompt by a function of its messages.
+class ScriptedGenerator(scripted_generator.ScriptedGenerator):
+    """One that remembers what it was asked.
 
     Attributes:
-        batches: what it was asked: for each call the row and the messages of each prompt.
+        batches: for each call the row and the messages of each prompt.
     """
-
-    is_main = True
-    config: Any = None
 
     def __init__(
         self, script: Callable[[Messages], str | Missing], rows_at_once: int = 4, max_length: int = 100_000
     ) -> None:
-        self.script, self.rows_at_once, self.max_length = script, rows_at_once, max_length
-        self.chat = JsonChat()
-        self.settings: dict[str, Any] = {}
-        self.versions: dict[str, str] = {}
+        super().__init__(script, rows_at_once, max_length)
         self.batches: list[list[tuple[int, Messages]]] = []
 
     @property
@@ -86,16 +52,9 @@ class ScriptedGenerator:
         """The prompts of all batches."""
         return [one for batch in self.batches for one in batch]
 
-    def wait_for_everyone(self) -> None: ...
-
-    def cleanup(self) -> None: ...
-
     def generate(self, docs: Any, progress: Any, temperature: float | None = None) -> list[Any]:
-        prompts = [(int(doc.id), json.loads(doc.query)) for doc in docs]
-        assert len(prompts) <= self.rows_at_once
-        self.batches.append(prompts)
-        answers = [self.script(messages) for _, messages in prompts]
-        return [one if isinstance(one, Missing) else [Output(one, list(map(ord, one)), "stop")] for one in answers]
+        self.batches.append([(int(doc.id), json.loads(doc.query)) for doc in docs])
+        return super().generate(docs, progress, temperature)
 
 
 def patient(messages: Messages) -> str:

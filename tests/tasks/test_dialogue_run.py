@@ -22,7 +22,7 @@ from clinical_evals.ior_bench.dialogue_prompts import (
     doctor_system,
     patient_system,
 )
-from clinical_evals.tasks import dialogue_run
+from clinical_evals.tasks import dialogue_group, dialogue_run
 from clinical_evals.tasks.dialogue_log import open_transcripts, read_transcripts
 from clinical_evals.tasks.dialogue_played import read_played
 from clinical_evals.tasks.dialogue_run import DialogueRun, PlayedRun, Side, play
@@ -140,6 +140,13 @@ def test_lines_say_everything_and_raters_have_said_nothing(tmp_path: Path) -> No
         None,
         "眼科",
     )
+
+
+def test_the_bar_counts_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    play_all(make_run(tmp_path), *new_pair(), CASES[:2])
+    shown = capsys.readouterr().err
+    assert "0/16 [00:00<?, ?answer/s" in shown  # of two dialogues: 2 x (3 x 3 - 1)
+    assert "row" not in shown
 
 
 def test_one_model_in_both_roles_gives_the_same_dialogues(tmp_path: Path) -> None:
@@ -351,16 +358,53 @@ def test_a_missing_answer_ends_its_dialogue_alone_and_is_asked_again(tmp_path: P
 
     run = make_run(tmp_path)
     done = play_all(run, ScriptedGenerator(unwell, 2), new_pair()[1])
-    assert [one.row for one in done.played] == [0, 2, 3]
     assert done.missing == {1: "500 from the server", 4: "500 from the server"}
+    # Broken off at the referral of turn 1: answered were patient, referral, question and the patient again.
+    assert [(one.row, len(one.lines)) for one in done.played] == [(0, 8), (1, 4), (2, 8), (3, 8), (4, 4)]
     _, played, unfinished = read_played(run.path)
-    assert ([one.row for one in played], unfinished) == ([0, 2, 3], 2)
+    assert [(one.row, len(one.lines), one.missing) for one in played] == [
+        (one.row, len(one.lines), one.missing) for one in done.played
+    ]
+    assert (unfinished, str(played[4].missing)) == (0, "row 4, turn 1: 500 from the server")
     doctor, of_patient = new_pair()
     assert not play_all(run, doctor, of_patient).missing
     # Each lacked the referral and the question of turn 1, and then turn 2.
     assert [row for row, _ in doctor.asked] == [1] * 3 + [4] * 3
     assert [row for row, _ in of_patient.asked] == [1, 4]
-    assert read_played(run.path)[2] == 0
+    _, played, unfinished = read_played(run.path)
+    assert ([one.missing for one in played], unfinished) == ([None] * 5, 0)
+
+
+def test_an_endpoint_that_is_down_is_not_asked_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dialogue_group, "GIVE_UP", 3)
+    of_patient = ScriptedGenerator(
+        lambda messages: Missing("no connection") if "口干" in str(messages) else patient(messages), 1
+    )
+    doctor = ScriptedGenerator(DOCTOR, 1)
+    dry = [make_case(number, "内科", CANDIDATES, ["口干"]) for number in range(5, 9)]
+    run = make_run(tmp_path)
+    message = r"3 prompts in succession were not answered, the last because of: no connection\. All answers are in .*"
+    with pytest.raises(RunError, match=message):
+        # Row 0 is answered, rows 1 and 2 are not, row 3 is, and the next three are not: the last is not asked.
+        play_all(run, doctor, of_patient, [CASES[0], *dry[:2], CASES[1], *dry])
+    assert [row for row, messages in of_patient.asked if "口干" in str(messages)] == [1, 2, 4, 5, 6]
+    _, played, unfinished = read_played(run.path)
+    assert [(one.row, one.missing is None) for one in played] == [
+        (0, True), (1, False), (2, False), (3, True), (4, False), (5, False), (6, False),
+    ]  # fmt: skip
+    assert unfinished == 0
+
+
+def test_rows_keep_their_place_in_the_split(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    log = open_transcripts(run.path, run.identity, {})
+    few = play([CASES[1], CASES[4]], *new_pair(), run, log, [1, 4])
+    log.close()
+    assert [(one.row, {line["row"] for line in one.lines}) for one in few.played] == [(1, {1}), (4, {4})]
+    play_all(run, *new_pair())  # all of them, into the same log: none takes the place of another
+    assert [(one.row, one.case["id"]) for one in read_played(run.path)[1]] == [
+        (row, f"case-{row}") for row in range(5)
+    ]
 
 
 def test_a_spent_budget_ends_the_run_when_the_batch_is_logged(tmp_path: Path) -> None:

@@ -91,12 +91,14 @@ def test_a_log_is_scored_and_explained_again(doctor: Path, patient: Path, tmp_pa
     assert standard.scored.scores() == once.scored.scores()
     assert official.protocol == "official"
     assert "beside it scored.jsonl and summary.json" in said
-    shown = explain(once.log, 0)
+    rows = [line["row"] for line in once.lines]
+    shown = explain(once.log, rows[0])
     assert shown.count("patient: 疼") == TURNS
     assert shown.count("doctor:  骨科") == TURNS - 1
     assert "[turn 0: 骨科, " in shown
-    with pytest.raises(InputError, match="has the dialogues 0, 1, 2, 3, 4"):
-        explain(once.log, 7)
+    assert f"case {SAMPLE[rows[0]]['id']}, gold {SAMPLE[rows[0]]['department']}" in shown  # its place in the split
+    with pytest.raises(InputError, match=f"has the dialogues {', '.join(map(str, rows))}"):
+        explain(once.log, len(SAMPLE))
 
 
 def test_prompts_show_all_three_roles() -> None:

@@ -182,6 +182,41 @@ def test_a_spent_budget_says_so() -> None:
         asyncio.run(spend())
 
 
+def test_two_endpoints_spend_one_budget_each_by_its_prices() -> None:
+    doctor = Budget(tokens=1000, cost=0.01, prices=Prices(10, 20))
+    of_patient = Budget(tokens=1000, cost=0.01, prices=Prices(1, 2))
+    of_patient.share(doctor)
+
+    async def spend(budget: Budget, most: Usage, used: Usage) -> None:
+        await budget.reserve(most)
+        budget.settle(most, used)
+
+    async def both() -> None:
+        await spend(doctor, Usage(400, 100), Usage(300, 50))  # 0.0040
+        await spend(of_patient, Usage(400, 100), Usage(400, 100))  # 0.0006
+        assert doctor.used == of_patient.used == (700, 150)
+        with pytest.raises(BudgetSpentError, match=r"850 tokens \(cost 0.0046\), .* 151 \(cost 0.0002\) more"):
+            await of_patient.reserve(Usage(150, 1))  # the tokens are spent
+        with pytest.raises(BudgetSpentError, match=r"850 tokens \(cost 0.0046\), .* 300 \(cost 0.0060\) more"):
+            await doctor.reserve(Usage(0, 300))
+        await spend(doctor, Usage(149, 1), Usage(149, 1))
+
+    asyncio.run(both())
+
+
+def test_a_limit_of_cost_over_two_endpoints() -> None:
+    doctor = Budget(cost=0.01, prices=Prices(10, 20))
+    of_patient = Budget(cost=0.01, prices=Prices(1, 2))
+    of_patient.share(doctor)
+    asyncio.run(doctor.reserve(Usage(900, 0)))  # under way: 0.0090
+    doctor.settle(Usage(900, 0), Usage(900, 0))
+    asyncio.run(of_patient.reserve(Usage(1000, 0)))  # 0.0010 by its own prices: all that is left
+    of_patient.settle(Usage(1000, 0), Usage(1000, 0))
+    for budget in (doctor, of_patient):
+        with pytest.raises(BudgetSpentError, match=r"--max-cost 0.01 is spent: 1,900 tokens \(cost 0.0100\)"):
+            asyncio.run(budget.reserve(Usage(1, 0)))
+
+
 def test_no_budget_has_no_end() -> None:
     budget = Budget()
     asyncio.run(budget.reserve(Usage(10**12, 10**12)))

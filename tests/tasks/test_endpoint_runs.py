@@ -5,16 +5,8 @@ The last test asks `transformers serve`.
 
 import email.utils
 import json
-import os
-import socket
-import subprocess
-import sys
 import threading
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +23,7 @@ from endpoint_server import (
     error,
     marked_answer,
 )
+from served_model import forward, needs_serving, serve
 from tenacity import wait_none
 
 import clinical_evals  # noqa: F401 - makes the bare names known
@@ -48,7 +41,6 @@ from clinical_evals.tasks.tables import format_results
 ROWS = 8
 BACK_OFF = endpoint_client.BACK_OFF
 KEY = "sk-very-secret-0123456789"
-SERVING = all(find_spec(name) for name in ("fastapi", "uvicorn", "openai"))
 
 
 @pytest.fixture(autouse=True)
@@ -560,21 +552,13 @@ def test_the_key_is_sent_and_nowhere_else(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not SERVING, reason='transformers serve is not installed (pip install "transformers[serving]")')
+@needs_serving
 def test_transformers_serve_gives_what_the_model_gives(
     server: EndpointServer, chain_model: Path, tmp_path: Path
 ) -> None:
     # First as it is, then through a proxy with all the faults that pass.
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    code = "from transformers.cli.transformers import main; main()"
-    command = [sys.executable, "-c", code, "serve", str(chain_model), "--host", "127.0.0.1", "--port", str(port)]
-    log = (tmp_path / "serve.log").open("wb")
-    process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | {"HF_HUB_OFFLINE": "1"})
-    try:
-        _wait_for(f"http://127.0.0.1:{port}/health", process)
-        args = f"model_name={chain_model},base_url=http://127.0.0.1:{port}/v1,context=8192"
+    with serve(str(chain_model), tmp_path) as url:
+        args = f"model_name={chain_model},base_url={url},context=8192"
         usual = Options(args, "clibench", tmp_path / "out", 3, answer_tokens=20, backend="endpoint")
         (result,) = evaluate(usual)
         assert [line["answers"] for line in result.lines] == [["I10, E46"]] * 3
@@ -583,32 +567,7 @@ def test_transformers_serve_gives_what_the_model_gives(
             evaluate(usual._replace(model_args=args.replace(str(chain_model), "no/such-model")))
 
         faults = list(PASSING.values())
-        real = f"http://127.0.0.1:{port}/v1/chat/completions"
-        server.script = lambda asked: faults[asked.prompt](asked) if asked.attempt == 1 else _forward(asked, real)
+        server.script = lambda asked: faults[asked.prompt](asked) if asked.attempt == 1 else forward(asked, url)
         through = f"model_name={chain_model},base_url={server.url},context=8192,timeout=8"
         (result,) = evaluate(usual._replace(model_args=through, max_samples=len(faults)))
         assert [line["answers"] for line in result.lines] == [["I10, E46"]] * len(faults)
-    finally:
-        process.kill()
-        process.wait()
-        log.close()
-
-
-def _forward(asked: Asked, url: str) -> Action:
-    request = urllib.request.Request(url, json.dumps(asked.body).encode(), {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=60) as response:
-        return Send(response.read())
-
-
-def _wait_for(url: str, process: "subprocess.Popen[bytes]") -> None:
-    for _ in range(600):
-        assert process.poll() is None, "transformers serve ended"
-        try:
-            urllib.request.urlopen(url, timeout=5).close()
-        except urllib.error.HTTPError:
-            return  # it answers
-        except OSError:
-            time.sleep(0.2)
-        else:
-            return
-    pytest.fail(f"transformers serve does not answer at {url}")

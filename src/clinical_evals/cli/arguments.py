@@ -6,6 +6,9 @@ from pathlib import Path
 
 from clinical_evals.cli import commands
 from clinical_evals.cli.build import add_build
+from clinical_evals.cli.demo_data import add_demo_data
+from clinical_evals.cli.resources import add_resources
+from clinical_evals.cli.stats import add_stats, add_verify
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -23,8 +26,19 @@ def make_parser() -> argparse.ArgumentParser:
     _add_score(subparsers.add_parser("score", help="score a prediction log again, without a model"))
     _add_explain(subparsers.add_parser("explain", help="one row of a prediction log, from the prompt to its scores"))
     _add(subparsers.add_parser("tasks", help="list the tasks"), commands.list_tasks)
+    add_demo_data(subparsers.add_parser("demo-data", help="a folder to try CliBench with: the open demo, and notes"))
     add_build(subparsers.add_parser("build", help="make a dataset of your own data"))
+    add_resources(subparsers.add_parser("resources", help="the release files of the code systems: find, add, verify"))
+    add_stats(
+        subparsers.add_parser("stats", help="what the code systems or a build hold, beside what the papers print")
+    )
+    add_verify(subparsers.add_parser("verify", help="count a build of CliBench again"))
     _add_demo(subparsers.add_parser("demo", help="a small real model on a few admissions, from start to scores"))
+    _add_demo_dialogue(
+        subparsers.add_parser(
+            "demo-dialogue", help="dialogues as they unfold: written ones, then a small real model's"
+        )
+    )
     prompts = subparsers.add_parser("prompts", help="what a model is shown").add_subparsers(
         metavar="COMMAND", required=True
     )
@@ -225,6 +239,13 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
     _add(parser, commands.run_demo)
 
 
+def _add_demo_dialogue(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--output-dir", type=Path, default=Path("runs/demo-dialogue"), metavar="DIR", help="default: %(default)s"
+    )
+    _add(parser, commands.run_dialogue_demo)
+
+
 def _add_show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", metavar="TASK", help='e.g. "clibench|diagnosis"')
     parser.add_argument("--row", type=int, default=0, metavar="N", help="row of the test split (default: %(default)s)")
@@ -241,7 +262,7 @@ class _Version(argparse.Action):
         from clinical_evals.clibench.prompts import PROMPT_VERSION
         from clinical_evals.ior_bench.dialogue_prompts import DIALOGUE_PROMPT_VERSION
         from clinical_evals.ior_bench.prompts import PROMPT_VERSION as IOR_PROMPT_VERSION
-        from clinical_evals.ontology import SYSTEMS, get_system
+        from clinical_evals.ontology import SYSTEMS
         from clinical_evals.tasks.names import PROTOCOL_VERSION
         from clinical_evals.version import __version__
 
@@ -250,5 +271,15 @@ class _Version(argparse.Action):
         print(f"prompts clibench {PROMPT_VERSION}")
         print(f"prompts ior-bench {IOR_PROMPT_VERSION} (static), {DIALOGUE_PROMPT_VERSION} (dynamic)")
         for name in SYSTEMS:
-            print(f"{name} {get_system(name).release}")
+            print(f"{name} {_release(name)}")
         parser.exit()
+
+
+def _release(system: str) -> str:
+    from clinical_evals.errors import ResourceMissingError
+    from clinical_evals.ontology import get_system
+
+    try:
+        return get_system(system).release
+    except ResourceMissingError:
+        return "not on this machine (clinical-evals resources list)"

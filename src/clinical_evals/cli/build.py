@@ -19,6 +19,14 @@ personal_history, family_history; optional age, sex, id.
 def add_build(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `build`."""
     datasets: Any = parser.add_subparsers(metavar="DATASET", required=True)
+    _add_clibench(
+        datasets.add_parser(
+            "clibench",
+            help="MIMIC-IV",
+            description=_CLIBENCH,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
     ior = datasets.add_parser(
         "ior-bench",
         help="a hospital's own table of dialogues, questions or records",
@@ -48,6 +56,64 @@ def add_build(parser: argparse.ArgumentParser) -> None:
         help="leave out records that cannot be used; they are counted and listed",
     )
     ior.set_defaults(command=build_ior_bench, parser=ior)
+
+
+_CLIBENCH = """\
+Build CliBench from MIMIC-IV (2.2 or 3.1) and MIMIC-IV-Note, as PhysioNet gives them: .csv.gz, .csv or Parquet. Tasks
+whose code system is not on this machine are left out and named: `clinical-evals resources list`. What every step drops
+is in OUT/build.json and OUT/README.md. An interrupted build goes on from its last step when the command is repeated.
+"""
+
+
+def _add_clibench(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--mimic", type=Path, required=True, metavar="DIR", help="the folder that holds hosp/")
+    parser.add_argument("--notes", type=Path, required=True, metavar="DIR", help="the folder that holds note/")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where TASK/SPLIT.parquet goes")
+    parser.add_argument(
+        "--engine", choices=("duckdb", "spark"), default="duckdb", help="what reads the tables (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--first-batch",
+        choices=("released", "first_timestamp"),
+        default="released",
+        help="released: what is decided within 24 hours of admission, or within 2 of the first decision; "
+        "first_timestamp: what is decided at the first time within 24 hours (default: %(default)s)",
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draw (default: %(default)s)")
+    parser.add_argument("--quota", type=int, metavar="N", help="admissions a label (default: the paper's, 40-55)")
+    parser.add_argument(
+        "--minimum",
+        type=int,
+        default=20,
+        metavar="N",
+        help="admissions a service and care unit (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--memory", default="3GB", metavar="SIZE", help="DuckDB's; more goes to the disk (default: %(default)s)"
+    )
+    parser.add_argument("--threads", type=int, metavar="N", help="default: one a core")
+    parser.set_defaults(command=build_clibench)
+
+
+def build_clibench(args: argparse.Namespace) -> None:
+    """Build the data and print what every step left."""
+    from clinical_evals.datasets_hub.build_clibench import Request, build_clibench
+    from clinical_evals.datasets_hub.build_report import format_build
+
+    request = Request(
+        mimic=args.mimic,
+        notes=args.notes,
+        out=args.out,
+        engine=args.engine,
+        first_batch=args.first_batch,
+        seed=args.seed,
+        quota=args.quota,
+        minimum=args.minimum,
+        memory=args.memory,
+        threads=args.threads,
+    )
+    about = build_clibench(request, lambda line: print(line, flush=True))
+    print(f"\n{format_build(about, args.out)}")
 
 
 def build_ior_bench(args: argparse.Namespace) -> None:

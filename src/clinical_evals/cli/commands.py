@@ -110,3 +110,10 @@ def run_demo(args: argparse.Namespace) -> None:
     from clinical_evals.demo import run_demo
 
     run_demo(args.output_dir, args.rows)
+
+
+def run_dialogue_demo(args: argparse.Namespace) -> None:
+    """Run the demo of the dynamic task."""
+    from clinical_evals.demo_dialogue import run_dialogue_demo
+
+    run_dialogue_demo(args.output_dir)

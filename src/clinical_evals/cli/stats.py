@@ -1,28 +1,57 @@
-"""`clinical-evals stats …`: its arguments and commands."""
+"""`clinical-evals stats …` and `verify`: their arguments and commands."""
 
 import argparse
 import json
 from pathlib import Path
 from typing import Any
 
+from clinical_evals.errors import InputError
+
+CONTEXTS = (4096, 8192, 32768)
+"""Those of CliBench's Table 8."""
+_DESCRIPTION = """\
+stats ontology: the candidates of each task at each level, for the releases in use, beside CliBench's Table 7, and why
+they differ. stats DIR: what a build of CliBench holds beside Table 2, and how much of its diagnosis prompts a context
+keeps beside Table 8.
+"""
+
 
 def add_stats(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `stats`."""
-    commands: Any = parser.add_subparsers(metavar="COMMAND", required=True)
-    ontology = commands.add_parser(
-        "ontology",
-        help="candidates at each level beside CliBench's Table 7",
-        description="Count the candidates of each task at each level, for the releases in use, beside CliBench's "
-        "Table 7; say where they differ and why.",
-    )
-    ontology.add_argument(
+    parser.description, parser.formatter_class = _DESCRIPTION, argparse.RawDescriptionHelpFormatter
+    parser.add_argument("what", metavar="ontology|DIR", help="`ontology`, or the --out of `build clibench`")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument(
         "--dictionary",
         type=Path,
         metavar="PATH",
-        help="MIMIC's d_icd_diagnoses (.csv, .csv.gz, .parquet): what the paper counts for diagnoses",
+        help="of ontology: MIMIC's d_icd_diagnoses (.csv, .csv.gz, .parquet): what the paper counts for diagnoses",
     )
-    ontology.add_argument("--json", action="store_true", help="as JSON")
-    ontology.set_defaults(command=print_ontology)
+    parser.add_argument(
+        "--tokenizer", metavar="MODEL", help="of DIR: whose tokens are counted (default: an estimate, rather too many)"
+    )
+    parser.add_argument(
+        "--context",
+        metavar="N,…",
+        default=",".join(map(str, CONTEXTS)),
+        help="of DIR: tokens for prompt and answer (default: %(default)s)",
+    )
+    parser.set_defaults(command=print_statistics)
+
+
+def add_verify(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `verify`."""
+    parser.description = "Count a build of CliBench again, from its files alone; exit code 2 where anything is wrong."
+    parser.add_argument("folder", type=Path, metavar="DIR", help="the --out of `build clibench`")
+    parser.set_defaults(command=verify)
+
+
+def print_statistics(args: argparse.Namespace) -> None:
+    """Print what was asked for."""
+    if args.what == "ontology" and not Path("ontology").is_dir():
+        print_ontology(args)
+    else:
+        print_build(args)
 
 
 def print_ontology(args: argparse.Namespace) -> None:
@@ -35,3 +64,77 @@ def print_ontology(args: argparse.Namespace) -> None:
         print(json.dumps(candidates_as_json(rows), indent=2, ensure_ascii=False))
     else:
         print(format_candidates(rows))
+
+
+def print_build(args: argparse.Namespace) -> None:
+    """Print Tables 2 and 8 of a build."""
+    from clinical_evals.clibench.statistics import SplitStatistics
+    from clinical_evals.clibench.statistics_tables import (
+        format_kept,
+        format_statistics,
+        read_published_kept,
+        read_published_statistics,
+        statistics_rows,
+    )
+    from clinical_evals.datasets_hub.verify_clibench import read_about
+    from clinical_evals.report.published_tables import PUBLISHED
+
+    if args.dictionary:
+        raise InputError("--dictionary is of `stats ontology`. Leave it out.")
+    folder = Path(args.what)
+    about = read_about(folder)
+    counted = {
+        (task, split): SplitStatistics(**of_split["statistics"])
+        for task, entry in about["tasks"].items()
+        for split, of_split in entry["splits"].items()
+    }
+    rows = statistics_rows(counted, read_published_statistics(PUBLISHED / "clibench_table2_statistics.csv"))
+    kept = _kept(folder, _contexts(args.context), args.tokenizer) if "diagnosis" in about["tasks"] else []
+    published = read_published_kept(PUBLISHED / "clibench_table8_context.csv")
+    if args.json:
+        tables = {"statistics": [row._asdict() for row in rows], "kept": [row._asdict() for row in kept]}
+        print(json.dumps(tables, indent=2, ensure_ascii=False))
+        return
+    print(f"Source codes of the splits, beside CliBench's Table 2 (MIMIC-IV 2.2)\n\n{format_statistics(rows)}\n")
+    whose = args.tokenizer or "tokens are estimated; --tokenizer MODEL counts them"
+    print(f"What a context keeps of the diagnosis prompts, beside Table 8 ({whose})\n\n{format_kept(kept, published)}")
+
+
+def _contexts(text: str) -> list[int]:
+    try:
+        contexts = [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise InputError(f"--context {text}: expected whole numbers of tokens with commas, as 4096,8192.") from error
+    if min(contexts) < 1:
+        raise InputError(f"--context {text}: expected numbers of at least 1.")
+    return contexts
+
+
+def _kept(folder: Path, contexts: list[int], tokenizer: str | None) -> list[Any]:
+    from clinical_evals.clibench.kept import kept_by_context
+    from clinical_evals.datasets_hub.features import schema_of
+    from clinical_evals.datasets_hub.split_files import find_split_files, read_tables
+    from clinical_evals.ontology import get_system
+    from clinical_evals.tasks.endpoint_chat import EndpointChat
+
+    chat: Any = EndpointChat()
+    if tokenizer:
+        from clinical_evals.tasks.chat import tokenizer_chat
+
+        chat = tokenizer_chat(tokenizer)
+    path = find_split_files(folder, "diagnosis", "clibench")["test"]
+    rows = (row for table in read_tables(path, schema_of("clibench", "diagnosis")) for row in table.to_pylist())
+    return kept_by_context(rows, contexts, chat, chat.render, get_system("icd10cm"), tokenizer or "estimate")
+
+
+def verify(args: argparse.Namespace) -> None:
+    """Print what was counted, and what is wrong.
+
+    Raises:
+        InputError: anything is.
+    """
+    from clinical_evals.datasets_hub.verify_clibench import verify_clibench
+
+    if problems := verify_clibench(args.folder):
+        raise InputError(f"{args.folder} is not as it was built:\n  " + "\n  ".join(problems))
+    print("all as build.json says")

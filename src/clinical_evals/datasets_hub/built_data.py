@@ -45,7 +45,14 @@ class BuiltConfig(datasets.BuilderConfig):  # type: ignore[misc]  # datasets has
         Raises:
             InputError: the folder is not one of built data.
         """
-        return find_split_files(self.folder(), self.name, self.DATASET)
+        folder = self.folder()
+        if folder == dataset_folder(self.DATASET) / "data" and not (folder / self.name).is_dir():
+            there = ", ".join(sorted(path.name for path in folder.iterdir() if path.is_dir()))
+            raise InputError(
+                f"the embedded sample of {self.DATASET} has no {self.name}, only {there}. Build it from the real "
+                f"data, and name its folder by data_dir= or {self.DIRECTORY_VARIABLE}."
+            )
+        return find_split_files(folder, self.name, self.DATASET)
 
     def create_config_id(self, config_kwargs: dict[str, Any], custom_features: datasets.Features | None = None) -> str:
         """Name, options and content of the files."""

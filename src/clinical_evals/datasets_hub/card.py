@@ -32,7 +32,7 @@ def card_metadata(folder: Path) -> dict[str, Any]:
     Raises:
         InputError: a config's files are missing or are not of the schema.
     """
-    both = [_config(folder, config) for config in SCHEMAS[folder.name]]
+    both = [_config(folder, config) for config in SCHEMAS[folder.name] if (folder / "data" / config).is_dir()]
     return {"configs": [config for config, _ in both], "dataset_info": [info for _, info in both]}
 
 

@@ -23,5 +23,11 @@ class CliBench(BuiltData):
     """The builder behind the bare name `clibench`."""
 
     BUILDER_CONFIG_CLASS = CliBenchConfig
-    BUILDER_CONFIGS = configs_of(CliBenchConfig, diagnosis="ICD-10-CM billing codes of the admission")
+    BUILDER_CONFIGS = configs_of(
+        CliBenchConfig,
+        diagnosis="ICD-10-CM billing codes of the admission",
+        procedure="ICD-10-PCS codes of its first batch of procedures",
+        lab_order="LOINC numbers of its first batch of lab orders",
+        prescription="ATC codes of its first batch of drugs",
+    )
     DEFAULT_CONFIG_NAME = "diagnosis"

@@ -85,7 +85,7 @@ IOR_DYNAMIC = Schema(
 )
 
 SCHEMAS = {
-    "clibench": {"diagnosis": CLIBENCH},
+    "clibench": dict.fromkeys(("diagnosis", "procedure", "lab_order", "prescription"), CLIBENCH),
     "ior-bench": {"static": IOR_STATIC, "dynamic_h1": IOR_DYNAMIC, "dynamic_h2": IOR_DYNAMIC},
 }
 """By dataset and config."""

@@ -7,6 +7,7 @@ from typing import Any
 from clinical_evals.report.candidate_counts import Counted, Uncounted
 from clinical_evals.report.candidate_reasons import Difference, differences
 from clinical_evals.report.published_tables import TASKS, published_candidates
+from clinical_evals.ruled_table import ruled
 
 _HEAD = ("task", "candidates", "level1", "level2", "level3", "level4", "level5")
 _TITLE = "Candidates at each level: CliBench, Table 7, as published, and in the releases in use"
@@ -19,11 +20,8 @@ def format_candidates(rows: Sequence[Counted | Uncounted]) -> str:
         rows: what `count_candidates` counted.
     """
     published = published_candidates()
-    cells = [_HEAD, *(line for task in TASKS for line in _table_lines(task, published[task], rows))]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    table = ["  ".join(_aligned(line, widths)).rstrip() for line in cells]
-    table.insert(1, "-" * max(map(len, table)))
-    parts = ["\n".join([_TITLE, "", *table])]
+    cells = [line for task in TASKS for line in _table_lines(task, published[task], rows)]
+    parts = [f"{_TITLE}\n\n{ruled([_HEAD], cells, last_apart=False, texts=2)}"]
     if absent := [row for row in rows if isinstance(row, Uncounted)]:
         parts.append("\n".join(["Not counted:", *(f"{row.task}: {row.missing}" for row in absent)]))
     parts += [_explained(row, published[row.task]) for row in rows if isinstance(row, Counted)]
@@ -46,14 +44,6 @@ def _table_lines(
 def _numbers(counts: Sequence[int | None]) -> list[str]:
     padded = [*counts, *[None] * (5 - len(counts))]
     return ["" if count is None else f"{count:,}" for count in padded]
-
-
-def _aligned(line: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """Text to the left, numbers to the right."""
-    return [
-        cell.ljust(width) if place < 2 else cell.rjust(width)
-        for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-    ]
 
 
 def _explained(row: Counted, published: Sequence[int | None]) -> str:

@@ -139,3 +139,18 @@ def chat_prompt(tokenizer: Any, config: Any) -> ChatPrompt:
 
 def _with_fixed_date(template: str) -> str:
     return _FIXED_NOW + template if "strftime_now" in template else template
+
+
+def tokenizer_chat(name: str) -> ChatPrompt:
+    """The chat of a model by its tokenizer alone: a folder, or the id of a model on the Hub.
+
+    Raises:
+        InputError: there is no such tokenizer, or it cannot be loaded.
+    """
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name)
+    except Exception as error:  # whatever the files of a tokenizer may cause in three libraries
+        raise InputError(f"no tokenizer {name!r} could be loaded: {type(error).__name__}: {error}") from error
+    return ChatPrompt(tokenizer, tokenizer.chat_template is not None)

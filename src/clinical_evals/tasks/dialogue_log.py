@@ -4,6 +4,9 @@ A dialogue of T turns has 3 T − 1 lines: in each turn the patient answers, the
 the last turn, the questioner asks. A line is known by the hash of its run, its case, its place in the dialogue and its
 prompt as sent, which holds everything that was said before: a changed answer makes every later one of that dialogue
 another.
+
+Where a call failed for good, a line says so in the place of the answer (`missing_line`). It answers nothing: a
+repeated run asks again, and then an answer stands after it. So a dialogue that broke off is told from a killed one.
 """
 
 from collections.abc import Mapping
@@ -53,6 +56,21 @@ def read_transcripts(path: Path, whole: bool = False) -> tuple[Line, list[Line]]
 def step_key(identity: Mapping[str, Any], data_sha256: str, place: Place, prompt: str) -> str:
     """What an answer is known by; the row's number does not count, since rows may move."""
     return hash_json([hash_json(identity), data_sha256, place.turn, place.step, hash_text(prompt)])
+
+
+def missing_line(key: str, place: Place, case: Mapping[str, Any], data_sha256: str, why: str) -> Line:
+    """The line that says why there is no answer; its key is no answer's."""
+    return {
+        "key": hash_json([key, "missing"]),
+        "row": place.row,
+        "case_id": case["id"],
+        "data_sha256": data_sha256,
+        "turn": place.turn,
+        "step": place.step,
+        "missing": why,
+        "gold": case["department"],
+        "candidates": list(case["candidates"]),
+    }
 
 
 def step_line(

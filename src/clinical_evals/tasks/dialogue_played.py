@@ -2,41 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from clinical_evals.errors import InputError
 from clinical_evals.ior_bench.dialogue import Step
+from clinical_evals.tasks.dialogue_lines import check_line
 from clinical_evals.tasks.dialogue_log import read_transcripts
 from clinical_evals.tasks.prediction_log import Line
-
-_STEPS: tuple[str, ...] = get_args(Step)
-_TYPES: dict[str, type | tuple[type, ...]] = {
-    "row": int,
-    "case_id": str,
-    "data_sha256": str,
-    "turn": int,
-    "step": str,
-    "who": str,
-    "text": str,
-    "said": (str, type(None)),
-    "prediction": (str, type(None)),
-    "finish": str,
-    "input_tokens": int,
-    "output_tokens": int,
-    "seconds": (int, float),
-    "gold": str,
-    "candidates": list,
-}
+from clinical_evals.tasks.results import MissingRow
 
 
 class Played(NamedTuple):
-    """One dialogue from the greeting to the last referral."""
+    """One dialogue from the greeting to the last referral, or to where it broke off."""
 
     row: int
     case: Mapping[str, Any]
     """From a run the row of the dataset; from a log what its lines say of it: `id`, `department`, `candidates`."""
     lines: list[Line]
     """In the order of the steps."""
+    missing: MissingRow | None = None
+    """Why it broke off: an endpoint gave no answer."""
 
 
 def steps_of(turns: int) -> list[tuple[int, Step]]:
@@ -53,7 +38,8 @@ def read_played(log: Path) -> tuple[Line, list[Played], int]:
     """The dialogues of a log.
 
     Returns:
-        The header, the dialogues that are whole, by row, and how many are not: a run that was killed has such.
+        The header; the dialogues that are whole or broke off since a call failed, by row; and how many are neither:
+        a run that was killed, or whose budget was spent, has such.
 
     Raises:
         InputError: the file is no transcript log, or a line lacks something; names file and line.
@@ -62,20 +48,15 @@ def read_played(log: Path) -> tuple[Line, list[Played], int]:
     header, lines = read_transcripts(log)
     run = header.get("run")
     turns = run.get("turns") if isinstance(run, dict) else None
-    if not isinstance(turns, int) or turns < 1:
+    if type(turns) is not int or turns < 1:
         raise InputError(
             f"{log}: its header names no number of turns, so it is not of a run of `clinical-evals eval`."
         )
     for number, line in enumerate(lines, 2):
-        _check(line, turns, f"{log}, line {number}")
-    expected = steps_of(turns)
-    played, unfinished = [], 0
-    for row, of_row in sorted(_newest(lines).items()):
-        if of_row.keys() == set(expected):
-            played.append(_played(row, [of_row[place] for place in expected]))
-        else:
-            unfinished += 1
-    return header, played, unfinished
+        check_line(line, turns, f"{log}, line {number}")
+    found = [_played(row, of_row, turns) for row, of_row in sorted(_newest(lines).items())]
+    played = [each for each in found if each]
+    return header, played, len(found) - len(played)
 
 
 def _newest(lines: Sequence[Line]) -> dict[int, dict[tuple[int, str], Line]]:
@@ -88,19 +69,11 @@ def _newest(lines: Sequence[Line]) -> dict[int, dict[tuple[int, str], Line]]:
     return rows
 
 
-def _played(row: int, lines: list[Line]) -> Played:
-    last = lines[-1]
+def _played(row: int, lines: Mapping[tuple[int, str], Line], turns: int) -> Played | None:
+    """The dialogue of these lines; None where it simply ends too early."""
+    in_order = [lines[place] for place in steps_of(turns) if place in lines]
+    last = in_order[-1]
     case = {"id": last["case_id"], "department": last["gold"], "candidates": last["candidates"]}
-    return Played(row, case, lines)
-
-
-def _check(line: Line, turns: int, where: str) -> None:
-    for name, kind in _TYPES.items():
-        if not isinstance(line.get(name), kind) or name not in line:
-            found = type(line[name]).__name__ if name in line else "missing"
-            raise InputError(f"{where}: {name} is {found}: no line of this version's logs. Run the task again.")
-    if line["step"] not in _STEPS or not 0 <= line["turn"] < turns:
-        raise InputError(
-            f"{where}: step {line['step']!r} of turn {line['turn']}: expected one of {', '.join(_STEPS)} and a turn "
-            f"below {turns}."
-        )
+    if "missing" in last:
+        return Played(row, case, in_order[:-1], MissingRow(row, last["missing"], last["turn"]))
+    return Played(row, case, in_order) if len(in_order) == len(steps_of(turns)) else None

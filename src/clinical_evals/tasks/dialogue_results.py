@@ -3,8 +3,8 @@
 The scores of a run are those of the last turn, where the doctor has heard everything; `turns` of the summary has those
 of each turn, from 0 as the paper counts. Simulator statistics are defined in `ior_bench.simulator`.
 
-A dialogue that lacks the referral of some turn, since a model's answer failed, is left out and named under `standard`;
-under `official` it stays, and what it lacks is wrong (protocol.md 3).
+A dialogue that broke off, since a model's answer failed, is left out and named under `standard`; under `official` it
+stays, and each referral that it lacks is wrong (protocol.md 3).
 
 Seconds differ from run to run, so they are printed (`dialogue_tables`) and stand in neither file.
 """
@@ -117,18 +117,18 @@ def score_dialogues(
         log: their transcripts.
         resumed: how many dialogues had been finished before.
         played: the dialogues, in any order; one that a failed call broke off with the lines it has. The longest says
-            how many turns a dialogue has.
+            how many turns a dialogue has, so one must have come to its end.
         protocol: "standard" or "official".
 
     Raises:
-        InputError: no dialogue is left to score, or a gold department is not offered (`standard`).
+        InputError: no dialogue came to its end, or a gold department is not offered (`standard`).
         UnknownNameError: no such protocol.
     """
     ordered = sorted(played, key=lambda each: each.row)
     turns = 1 + max((line["turn"] for each in ordered for line in each.lines), default=-1)
-    broken_off = [each.row for each in ordered if _referrals(each) < turns]
+    broken_off = [each.row for each in ordered if each.missing or _referrals(each) < turns]
     kept = ordered if protocol == "official" else [each for each in ordered if each.row not in set(broken_off)]
-    if not kept or not turns:
+    if not turns or len(broken_off) == len(ordered):
         raise InputError(
             f"{log}: no dialogue to score, each of {len(ordered)} broke off. "
             "Run the same command again: it goes on from what is in the log."
@@ -137,7 +137,8 @@ def score_dialogues(
     by_turn = score_turns(scored.by_turn())
     lines = [each.sum_up() for each in scored.dialogues]
     intervals = {"accuracy": (by_turn[-1].low, by_turn[-1].high)}
-    return DialogueResult(task, log, resumed, lines, scored, intervals, by_turn, broken_off)
+    unanswered = tuple(each.missing for each in ordered if each.missing)
+    return DialogueResult(task, log, resumed, lines, scored, intervals, by_turn, broken_off, unanswered=unanswered)
 
 
 def _referrals(played: Played) -> int:

@@ -8,7 +8,6 @@ What an output folder holds afterwards, beside that of other tasks:
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,18 +16,17 @@ from clinical_evals.errors import InputError, RunError
 from clinical_evals.ior_bench.dialogue import TURNS, Step
 from clinical_evals.ior_bench.static import order_rows
 from clinical_evals.tasks.dialogue_log import open_transcripts
+from clinical_evals.tasks.dialogue_played import Played
 from clinical_evals.tasks.dialogue_results import score_dialogues
 from clinical_evals.tasks.dialogue_run import ANSWER_TOKENS, DialogueRun, Side, play
+from clinical_evals.tasks.logged_model import MOST_MISSING
 from clinical_evals.tasks.names import Task
 from clinical_evals.tasks.options import Options
 from clinical_evals.tasks.prediction_log import hash_json
-from clinical_evals.tasks.results import MissingRow, Result, write_files
+from clinical_evals.tasks.results import Result, name_missing, write_files
 
 if TYPE_CHECKING:
     from clinical_evals.tasks.generation import Generator
-
-MOST_MISSING = 0.02
-"""Share of dialogues without an end, by failed calls, above which a run is an error."""
 
 
 class Player(NamedTuple):
@@ -86,10 +84,21 @@ def play_tasks(
     Raises:
         ClinicalEvalsError: see `dialogue_run.play`; also too many dialogues without an end. What was said is saved.
     """
+    _share_budget(doctor.generator, patient.generator)
     results: list[Result] = []
     for task in tasks:
         results += _play_task(task, doctor, patient, options, about, protocols)
+    # None ends before all is written: one that fails when it ends takes the others with it.
+    doctor.generator.wait_for_everyone()
     return results
+
+
+def _share_budget(doctor: "Generator", patient: "Generator") -> None:
+    """Two endpoints spend one budget: it is the command's."""
+    from clinical_evals.tasks.endpoint_generator import EndpointGenerator
+
+    if patient is not doctor and isinstance(doctor, EndpointGenerator) and isinstance(patient, EndpointGenerator):
+        patient.budget.share(doctor.budget)
 
 
 def _play_task(
@@ -103,34 +112,39 @@ def _play_task(
     from datasets import load_dataset
 
     rows = load_dataset(task.dataset, task.subset, split="test")
-    cases = _chosen(list(rows), options.max_samples)
+    places = choose_places([row["id"] for row in rows], options.max_samples)
     run = _run(task, doctor, patient, options)
     head = {"source": mark_in(rows.info.description or ""), **about}
     log = open_transcripts(run.path, run.identity, head, write=doctor.generator.is_main)
     try:
         before = dict(log.rows)
-        done = play(cases, doctor.generator, patient.generator, run, log)
+        done = play([rows[place] for place in places], doctor.generator, patient.generator, run, log, places)
     finally:
         log.close()
     if not doctor.generator.is_main:
         return []
-    resumed = sum(all(line["key"] in before for line in each.lines) for each in done.played)
-    _check_missing(task, done.missing, len(cases), run.path)
-    unanswered = tuple(MissingRow(row, why) for row, why in sorted(done.missing.items()))
+    resumed = sum(not each.missing and all(line["key"] in before for line in each.lines) for each in done.played)
+    _check_missing(task, done.played, run.path)
     results: list[Result] = []
     for protocol in protocols:
-        scored = score_dialogues(task, run.path, resumed, done.played, protocol)
-        result = replace(scored, unanswered=unanswered)
+        result = score_dialogues(task, run.path, resumed, done.played, protocol)
         write_files(result)
         results.append(result)
     return results
 
 
-def _chosen(rows: Sequence[dict[str, Any]], number: int | None) -> list[dict[str, Any]]:
+def choose_cases(rows: Sequence[dict[str, Any]], number: int | None) -> list[dict[str, Any]]:
     """All rows, or so many of them in a seeded order, each in its place."""
-    if number is None or number >= len(rows):
-        return list(rows)
-    return [rows[place] for place in sorted(order_rows([row["id"] for row in rows])[:number])]
+    return [rows[place] for place in choose_places([row["id"] for row in rows], number)]
+
+
+def choose_places(ids: Sequence[str], number: int | None) -> list[int]:
+    """The places in the split of all rows, or of so many of them in a seeded order: fewer are among more.
+
+    >>> set(choose_places(["a", "b", "c", "d"], 2)) < set(choose_places(["a", "b", "c", "d"], 3))
+    True
+    """
+    return sorted(order_rows(ids)[:number])
 
 
 def _run(task: Task, doctor: Player, patient: Player, options: Options) -> DialogueRun:
@@ -139,17 +153,17 @@ def _run(task: Task, doctor: Player, patient: Player, options: Options) -> Dialo
         tokens = dict.fromkeys(tokens, options.answer_tokens)
     sides = doctor.side(options.context), patient.side(options.context)
     turns = options.turns or TURNS
-    run = DialogueRun(Path(), task.name, *sides, turns, tokens)
+    run = DialogueRun(Path(), task.name, *sides, turns, tokens, options.watch)
     names = (re.sub(r"[^A-Za-z0-9._-]+", "_", Path(each.name).name or "model") for each in (doctor, patient))
     folder = f"{'-with-'.join(names)}-{hash_json(run.identity)[:12]}"
     return run._replace(path=options.output_dir / task.slug / folder / "transcripts.jsonl")
 
 
-def _check_missing(task: Task, missing: Mapping[int, str], cases: int, log: Path) -> None:
-    if len(missing) <= MOST_MISSING * cases:
-        return
-    row, why = min(missing.items())
-    raise RunError(
-        f"{task.name}: {len(missing)} of {cases} dialogues came to no end, more than {MOST_MISSING:.0%}: the first is "
-        f"row {row} ({why}). What was said is saved in {log}; the same command goes on from there."
-    )
+def _check_missing(task: Task, played: Sequence[Played], log: Path) -> None:
+    missing = [each.missing for each in played if each.missing]
+    if len(missing) > MOST_MISSING * len(played):
+        raise RunError(
+            f"{task.name}: {len(missing)} of {len(played)} dialogues came to no end, more than {MOST_MISSING:.0%}, so "
+            f"there is no score. {name_missing(missing)}. What was said is saved in {log}: the same command goes on "
+            "from there."
+        )

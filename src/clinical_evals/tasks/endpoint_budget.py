@@ -6,6 +6,7 @@ request that broke off after it was sent may have been computed, and paid for: i
 """
 
 import asyncio
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -39,6 +40,21 @@ class BudgetSpentError(Exception):
     """A request does not fit into what is left; the text says what was spent."""
 
 
+class _Account:
+    """What the requests of one command have taken, and what is set aside for those under way; by their prices."""
+
+    def __init__(self) -> None:
+        self.used: dict[Prices | None, Usage] = {}
+        self.reserved: dict[Prices | None, Usage] = {}
+        self.under_way = 0
+        self.settled: asyncio.Event | None = None
+
+    def then(self, most: Usage, prices: Prices | None) -> tuple[Usage, float]:
+        """Tokens and cost of everything, with a further request."""
+        each = [*self.used.items(), *self.reserved.items(), (prices, most)]
+        return _sum_up(each)
+
+
 class Budget:
     """Counts what the requests of one command take.
 
@@ -46,17 +62,20 @@ class Budget:
         tokens: the most of prompts and answers together; None: any number.
         cost: the most that they may cost; None: anything.
         prices: needed with `cost`.
-
-    Attributes:
-        used: what is spent.
     """
 
     def __init__(self, tokens: int | None = None, cost: float | None = None, prices: Prices | None = None) -> None:
         self.tokens, self.cost, self.prices = tokens, cost, prices
-        self.used = Usage()
-        self._reserved = Usage()
-        self._under_way = 0
-        self._settled: asyncio.Event | None = None
+        self._account = _Account()
+
+    @property
+    def used(self) -> Usage:
+        """What is spent."""
+        return _sum_up([*self._account.used.items()])[0]
+
+    def share(self, other: "Budget") -> None:
+        """Spend from now on what the other has left, each by its own prices: one ceiling over two endpoints."""
+        self._account = other._account
 
     async def reserve(self, most: Usage) -> None:
         """Set aside what a request may take, as soon as there is room for it.
@@ -64,34 +83,43 @@ class Budget:
         Raises:
             BudgetSpentError: there never will be.
         """
+        account = self._account
         while not self._fits(most):
-            if not self._under_way:
+            if not account.under_way:
                 raise BudgetSpentError(self._describe(most))
-            self._settled = self._settled or asyncio.Event()
-            await self._settled.wait()
-        self._reserved = self._reserved.plus(most)
-        self._under_way += 1
+            account.settled = account.settled or asyncio.Event()
+            await account.settled.wait()
+        account.reserved[self.prices] = account.reserved.get(self.prices, Usage()).plus(most)
+        account.under_way += 1
 
     def settle(self, most: Usage, used: Usage) -> None:
         """Count what a request took in the place of what was set aside for it."""
-        self._reserved = self._reserved.minus(most)
-        self._under_way -= 1
-        self.used = self.used.plus(used)
-        if self._settled is not None:
-            self._settled.set()
-            self._settled = None
+        account = self._account
+        account.reserved[self.prices] = account.reserved[self.prices].minus(most)
+        account.used[self.prices] = account.used.get(self.prices, Usage()).plus(used)
+        account.under_way -= 1
+        if account.settled is not None:
+            account.settled.set()
+            account.settled = None
 
     def _fits(self, most: Usage) -> bool:
-        then = self.used.plus(self._reserved).plus(most)
-        if self.tokens is not None and sum(then) > self.tokens:
+        usage, cost = self._account.then(most, self.prices)
+        if self.tokens is not None and sum(usage) > self.tokens:
             return False
-        return self.cost is None or self.prices is None or self.prices.cost(then) <= self.cost
+        return self.cost is None or cost <= self.cost
 
     def _describe(self, most: Usage) -> str:
-        spent, more = f"{sum(self.used):,} tokens", f"{sum(most):,}"
+        used, cost = _sum_up([*self._account.used.items()])
+        spent, more = f"{sum(used):,} tokens", f"{sum(most):,}"
         limits = [f"--max-tokens {self.tokens:,}"] if self.tokens is not None else []
         if self.prices is not None:
-            spent += f" (cost {self.prices.cost(self.used):.4f})"
+            spent += f" (cost {cost:.4f})"
             more += f" (cost {self.prices.cost(most):.4f})"
             limits += [f"--max-cost {self.cost:g}"] if self.cost is not None else []
         return f"the budget of {' and '.join(limits)} is spent: {spent}, and the next request may take {more} more."
+
+
+def _sum_up(usages: Sequence[tuple[Prices | None, Usage]]) -> tuple[Usage, float]:
+    """Tokens of all, and the cost of those whose prices are known."""
+    together = Usage(sum(usage.prompt for _, usage in usages), sum(usage.answer for _, usage in usages))
+    return together, sum(prices.cost(usage) for prices, usage in usages if prices)

@@ -39,7 +39,9 @@ class EndpointConfig(ModelConfig):  # type: ignore[misc]  # lighteval is not typ
     output_price: NonNegativeFloat | None = None
     """Of a million tokens of answers."""
     budget_tokens: PositiveInt | None = None
+    """The most tokens of prompts and answers together; --max-tokens sets it."""
     budget_cost: PositiveFloat | None = None
+    """The most that they may cost; --max-cost sets it."""
     length_parameter: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     """What the server calls the longest answer."""
     send_temperature: bool = True
@@ -78,10 +80,15 @@ def check_endpoint(config: EndpointConfig) -> None:
     """Look whether the endpoint can be asked, without asking it.
 
     Raises:
-        InputError: an address that is none or carries a secret, no context, no prices for a limit of cost, or no key
-            in the variable that was named.
+        InputError: an address that is none or carries a secret, no context, no prices for a limit of cost, no key in
+            the variable that was named, or several processes that would all ask.
     """
     _check_address(config.base_url)
+    if (processes := os.environ.get("WORLD_SIZE", "1")) not in ("", "0", "1"):
+        raise InputError(
+            f"the endpoint {config.address}: each of {processes} processes would ask it for the same answers. Start "
+            "one process (no `accelerate launch`): it has `--concurrency` requests under way at a time."
+        )
     if config.context is None:
         raise InputError(
             "an endpoint does not say how many tokens its model reads, and prompts are cut to that: give context=… in "

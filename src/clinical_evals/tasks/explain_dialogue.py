@@ -16,7 +16,7 @@ def explain_dialogue(log: Path, row: int, protocol: str = "standard") -> str:
 
     Args:
         log: the transcripts.jsonl of a run.
-        row: its place among the rows that were asked.
+        row: its place in the split.
         protocol: by which referrals are read.
 
     Raises:
@@ -35,7 +35,8 @@ def format_dialogue(played: Played, protocol: str = "standard") -> list[str]:
     """The lines of a dialogue."""
     gold, candidates = played.case["department"], played.case["candidates"]
     answers = [line["text"] for line in played.lines if line["step"] == "refer"]
-    outcomes = iter(score_answers(answers, [gold] * len(answers), candidates, protocol).outcomes)
+    scored = score_answers(answers, [gold] * len(answers), candidates, protocol).outcomes if answers else []
+    outcomes = iter(scored)
     shown: Sequence[str] = [f"case {played.case['id']}, gold {gold}", f"doctor:  {GREETING}"]
     said = []
     for line in played.lines:
@@ -45,4 +46,5 @@ def format_dialogue(played: Played, protocol: str = "standard") -> list[str]:
             said.append(f"    [turn {line['turn']}: {outcome.predicted or 'no answer'}, {verdict}]")
         else:
             said.append(f"{line['who'] + ':':<8} {printable(line['said'])}")
-    return [*shown, *said]
+    broke_off = [f"(broke off: {printable(str(played.missing))})"] if played.missing else []
+    return [*shown, *said, *broke_off]

@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +13,7 @@ from clinical_evals.truncation import Room
 
 if TYPE_CHECKING:
     from clinical_evals.tasks.generation import Generator
+    from clinical_evals.tasks.prediction_log import Line
 
 
 class Options(NamedTuple):
@@ -53,6 +54,8 @@ class Options(NamedTuple):
     """The most that the requests to an endpoint may take in this run, prompts and answers together."""
     max_cost: float | None = None
     """The most that they may cost, by the prices in MODEL_ARGS."""
+    watch: "Callable[[Line], None] | None" = None
+    """Is told each answer of a dialogue as it comes; see `dialogue_run.DialogueRun`."""
 
 
 def check_numbers(options: Options) -> None:

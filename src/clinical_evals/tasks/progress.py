@@ -1,4 +1,4 @@
-"""One progress bar for a whole run: rows answered, and the tokens of the batch at work."""
+"""One progress bar for a whole run: what is answered, and the tokens of the batch at work."""
 
 import sys
 from types import TracebackType
@@ -11,19 +11,20 @@ class Progress:
     """Use as a context manager.
 
     Args:
-        rows: how many rows are to be answered; without any no bar is shown.
+        rows: how many of them are to be answered; without any no bar is shown.
         tokens: the most tokens an answer may have.
         show: False shows nothing (the other processes of a data-parallel run).
+        unit: what is counted: rows, or the answers of dialogues.
     """
 
-    def __init__(self, rows: int, tokens: int, show: bool = True) -> None:
+    def __init__(self, rows: int, tokens: int, show: bool = True, unit: str = "row") -> None:
         terminal = sys.stderr.isatty()
         self._tokens = tokens
         self._step = 0
         self._bar: tqdm[Any] = tqdm(
             total=rows,
             desc="answers",
-            unit="row",
+            unit=unit,
             disable=not (show and rows),
             mininterval=0.5 if terminal else 15,
             dynamic_ncols=terminal,
@@ -45,7 +46,7 @@ class Progress:
         self._bar.update(0)
 
     def finish_rows(self, rows: int) -> None:
-        """So many rows more are answered."""
+        """So many more are answered."""
         self._step = 0
         self._bar.set_postfix_str("", refresh=False)
         self._bar.update(rows)

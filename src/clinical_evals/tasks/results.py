@@ -51,7 +51,7 @@ class Result(ABC):
     """What the answers became; its `scores()` are those of the run."""
     intervals: Intervals
     unanswered: tuple[MissingRow, ...] = field(default=(), kw_only=True)
-    """What was asked and not answered: no part of any score."""
+    """What was asked and not answered: no part of any score, but for dialogues that `official` counts as wrong."""
 
     @property
     @abstractmethod

@@ -111,9 +111,11 @@ def _format_tokens(summary: dict[str, Any]) -> str:
 def _format_missing(result: Result) -> str:
     if not result.unanswered:
         return ""
+    # Of dialogues the remarks say what becomes of them: it depends on the protocol.
+    fate = "" if isinstance(result, DialogueResult) else ", not in any score"
     return (
-        f"{len(result.unanswered)} missing, not in any score: {name_missing(result.unanswered)}. The same command "
-        "asks for them again."
+        f"{len(result.unanswered)} missing{fate}: {name_missing(result.unanswered)}. The same command asks for them "
+        "again."
     )
 
 

@@ -1,5 +1,6 @@
 """lighteval's transformers model, driven batch by batch and freed of what would change answers without a word."""
 
+import atexit
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,8 @@ class TransformersGenerator:
         self.is_main: bool = model.accelerator.is_main_process
         self._ends = _end_tokens(model)
         self._before: ReadBefore | None = None
+        if model.accelerator.num_processes > 1:
+            atexit.register(_leave_the_others)
 
     def wait_for_everyone(self) -> None:
         """Let the processes of a data-parallel run meet."""
@@ -168,6 +171,14 @@ class TransformersGenerator:
 def load(config: TransformersModelConfig, seed: int) -> TransformersGenerator:
     """Load the model. What its files may cause in three libraries comes as it is."""
     return TransformersGenerator(QuietModel(config), seed)
+
+
+def _leave_the_others() -> None:
+    """End the process group. Else gloo's threads may abort the process when it ends, and accelerate then stops all."""
+    from torch import distributed
+
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
 
 
 def _end_tokens(model: TransformersModel) -> frozenset[int]:

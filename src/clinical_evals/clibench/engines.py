@@ -1,0 +1,179 @@
+"""What runs the extraction's expressions: DuckDB on one machine, or Spark. The expressions are the same (Ibis).
+
+Every column is read as text, so that codes keep their leading zeros, and cast where a number or a time is needed.
+"""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from clinical_evals.clibench.mimic_files import Source
+from clinical_evals.errors import InputError, ResourceMissingError, RunError
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+ENGINES = ("duckdb", "spark")
+_LONGEST_LINE = 16 * 2**20
+"""Bytes of one record: a discharge note has some ten thousand."""
+
+
+class Engine(Protocol):
+    """Reads tables of MIMIC and writes what expressions over them give."""
+
+    name: str
+    threads: int
+
+    def read(self, source: Source, columns: Sequence[str]) -> "ir.Table":
+        """The columns of a table as text, in the order given; an empty text is null."""
+
+    def stored(self, path: Path) -> "ir.Table":
+        """What `store` wrote."""
+
+    def store(self, table: "ir.Table", path: Path) -> None:
+        """Write a table as Parquet, aside first: `path` is there whole, or not there.
+
+        Raises:
+            InputError: a file that is read is cut off or damaged.
+            RunError: the disk is full, or the engine failed.
+        """
+
+    def batches(self, table: "ir.Table", rows: int) -> Iterator[Any]:
+        """The Arrow record batches of a table, one after the other, in no order.
+
+        Args:
+            table: an expression.
+            rows: about how many in one of them.
+
+        Raises:
+            InputError, RunError: see `store`.
+        """
+
+    def close(self) -> None:
+        """Let go of its memory and its files."""
+
+
+def open_engine(name: str, work: Path, memory: str = "3GB", threads: int | None = None) -> Engine:
+    """An engine of `ENGINES`.
+
+    Args:
+        name: "duckdb" or "spark".
+        work: a folder for what does not fit into memory.
+        memory: how much DuckDB takes before it spills into `work`; Spark's own settings decide for Spark.
+        threads: None: one a core.
+
+    Raises:
+        ResourceMissingError: the packages of the extra are not installed; for Spark also no Java.
+    """
+    try:
+        import ibis  # noqa: F401 - the error of a missing extra comes here
+    except ImportError as error:
+        raise ResourceMissingError(
+            "building CliBench needs Ibis and DuckDB: pip install 'clinical-evals[mimic]'"
+        ) from error
+    cores = threads or os.cpu_count() or 1
+    if name == "spark":
+        from clinical_evals.clibench.spark_engine import SparkEngine
+
+        return SparkEngine(cores)
+    return DuckDBEngine(work, memory, cores)
+
+
+class DuckDBEngine:
+    """One process of DuckDB, which spills to the disk what does not fit into its memory."""
+
+    name = "duckdb"
+
+    def __init__(self, work: Path, memory: str, threads: int) -> None:
+        import ibis
+
+        self.threads = threads
+        self._spill = work / "spill"
+        self._connection: Any = ibis.duckdb.connect(
+            threads=threads,
+            memory_limit=memory,
+            temp_directory=str(self._spill),
+            preserve_insertion_order=False,  # every stored table is sorted; it saves memory
+        )
+
+    def read(self, source: Source, columns: Sequence[str]) -> "ir.Table":
+        """See `Engine`."""
+        if source.format == "parquet":
+            return as_text(self._connection.read_parquet(str(source.path)), columns)
+        table = self._connection.read_csv(
+            str(source.path),
+            auto_detect=False,
+            header=True,
+            columns=dict.fromkeys(source.columns, "VARCHAR"),
+            delim=",",
+            quote='"',
+            escape='"',
+            nullstr="",
+            max_line_size=_LONGEST_LINE,
+        )
+        return as_text(table, columns)
+
+    def stored(self, path: Path) -> "ir.Table":
+        """See `Engine`."""
+        return self._connection.read_parquet(str(path / "*.parquet" if path.is_dir() else path))
+
+    def store(self, table: "ir.Table", path: Path) -> None:
+        """See `Engine`."""
+        aside = path.with_name(f".{path.name}.part")
+        with self.errors(path):
+            self._connection.to_parquet(table, str(aside), compression="zstd")
+            aside.replace(path)
+
+    def batches(self, table: "ir.Table", rows: int) -> Iterator[Any]:
+        """See `Engine`."""
+        with self.errors(None):
+            # Not Ibis' own to_pyarrow_batches: it calls a method that DuckDB 2.0 no longer has.
+            yield from self._connection.con.sql(self._connection.compile(table)).to_arrow_reader(rows)
+
+    def close(self) -> None:
+        """See `Engine`."""
+        self._connection.disconnect()
+        shutil.rmtree(self._spill, ignore_errors=True)
+
+    @contextlib.contextmanager
+    def errors(self, path: Path | None) -> Iterator[None]:
+        """DuckDB's errors as ours."""
+        import duckdb
+
+        try:
+            yield
+        except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
+            raise InputError(f"a table cannot be read: {_first_lines(error)}") from error
+        except duckdb.IOException as error:
+            if "GZIP" in str(error) or "gzip" in str(error):
+                raise InputError(f"a gzip file is cut off or damaged: {_first_lines(error)}") from error
+            raise RunError(f"{path or 'a table'} cannot be written or read: {_first_lines(error)}") from error
+        except (duckdb.Error, OSError) as error:
+            raise RunError(f"{path or 'the query'}: DuckDB stopped: {_first_lines(error)}") from error
+
+
+def _first_lines(error: Exception) -> str:
+    """Without the query that DuckDB appends."""
+    return str(error).partition("\n\nLINE ")[0].strip()[:1000]
+
+
+IDS = frozenset({"subject_id", "hadm_id", "seq_num", "itemid", "labevent_id", "note_seq", "icd_version"})
+
+
+def as_text(table: "ir.Table", columns: Sequence[str]) -> "ir.Table":
+    """Columns of any table as text without white space around it; empty is null.
+
+    A whole number that was stored as a float (an id in a column with gaps) is written as the whole number.
+    """
+    return table.select(**{name: _text(table[name], name) for name in columns})
+
+
+def _text(column: Any, name: str) -> Any:
+    kind = column.type()
+    if kind.is_floating() and name in IDS:
+        column = column.cast("int64")
+    text = column if kind.is_string() else column.cast("string")
+    return (text if name == "text" else text.strip()).nullif("")

@@ -1,0 +1,337 @@
+"""From MIMIC-IV's tables to the gold of the four tasks, with what every step drops (protocol.md 2.2).
+
+`extract` runs the expressions of `mimic` and `gold` on an engine, stage by stage. Rows are put together by `rows`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from clinical_evals.clibench import gold, mimic
+from clinical_evals.clibench.decisions import Mapped, map_codes, map_drugs, map_labs
+from clinical_evals.clibench.engines import Engine
+from clinical_evals.clibench.gold import SYSTEM_OF, Step
+from clinical_evals.clibench.mimic_files import HOSP, NOTES, MimicFiles
+from clinical_evals.clibench.stages import Stages
+from clinical_evals.errors import InputError
+from clinical_evals.ontology import CodeSystem
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+COLUMNS = {spec.name: spec.columns for spec in (*HOSP, *NOTES)}
+_SHOWN = 5
+
+
+class Systems(NamedTuple):
+    """The code systems and maps that decide the gold; one that is None has no task."""
+
+    icd10cm: CodeSystem
+    icd10pcs: CodeSystem | None = None
+    loinc: CodeSystem | None = None
+    atc: CodeSystem | None = None
+    lab_items: Any = None
+    drug_map: Any = None
+
+
+class Extracted(NamedTuple):
+    """What an extraction found."""
+
+    stages: Stages
+    tasks: tuple[str, ...]
+    """Those that have a gold."""
+    funnel: list[Step]
+    """How many admissions and decisions are left after each step."""
+    mapped: dict[str, Mapped]
+    """By task its sources and their codes."""
+    notes: list[str]
+    """What else whoever reads the result has to know: losses, replaced codes, admissions without a patient."""
+
+
+def extract(
+    files: MimicFiles,
+    stages: Stages,
+    systems: Systems,
+    rule: mimic.FirstBatch,
+    say: Callable[[str], None],
+) -> Extracted:
+    """Run the stages up to the gold of each task.
+
+    Args:
+        files: the tables.
+        stages: where the steps are stored; its engine runs them.
+        systems: whose codes are the gold.
+        rule: which decisions are the first batch.
+        say: is told what is being done.
+
+    Raises:
+        InputError: a table is cut off or damaged, a time cannot be read, an id is none, an admission is there twice
+            with other content, codes have lost their leading zeros; each names the table and what was found.
+        RunError: the disk is full, or the engine failed.
+    """
+    return _Extraction(files, stages, systems, rule, say).run()
+
+
+class _Extraction:
+    def __init__(
+        self,
+        files: MimicFiles,
+        stages: Stages,
+        systems: Systems,
+        rule: mimic.FirstBatch,
+        say: Callable[[str], None],
+    ) -> None:
+        self.files, self.stages, self.systems, self.rule, self.say = files, stages, systems, rule, say
+        self.engine: Engine = stages.engine
+        self.funnel: list[Step] = []
+        self.mapped: dict[str, Mapped] = {}
+        self.notes: list[str] = [f"without {name}: {loss}" for name, loss in files.lost.items()]
+
+    def run(self) -> Extracted:
+        admissions = self._admissions()
+        base = self._with_a_note(admissions)
+        tasks = [task for task, make in self._tasks().items() if make(admissions, base)]
+        for name, column in (("services", "curr_service"), ("transfers", "careunit")):
+            if self.files.has(name):
+                self._read_stage(name, lambda n=name, c=column: mimic.distinct_values(self._read(n), c))  # type: ignore[misc]
+        if self.files.has("d_labitems"):
+            self._read_stage("d_labitems", lambda: mimic.unique(self._read("d_labitems")).order_by("itemid"))
+        return Extracted(self.stages, tuple(tasks), self.funnel, self.mapped, self.notes)
+
+    def _tasks(self) -> "Mapping[str, Callable[[ir.Table, ir.Table], bool]]":
+        return {
+            "diagnosis": self._diagnosis,
+            "procedure": self._procedure,
+            "lab_order": self._lab_order,
+            "prescription": self._prescription,
+        }
+
+    # Admissions
+
+    def _admissions(self) -> "ir.Table":
+        table = self._read_stage(
+            "admissions", lambda: mimic.read_admissions(self._read("admissions"), self._read("patients"))
+        )
+        self._check_times(table, "admissions", "admittime or dischtime")
+        _check_ids(table, "admissions")
+        twice = table.group_by("hadm_id").aggregate(rows=table.count())
+        found = _rows(twice.filter(twice.rows > 1).order_by("hadm_id").limit(_SHOWN))
+        if found:
+            raise InputError(
+                f"{self._path('admissions')}: hadm_id {', '.join(str(row['hadm_id']) for row in found)} is there more "
+                "than once with other content, in admissions or in patients. Download the tables again."
+            )
+        incomplete = table.filter(table.admittime.isnull() | table.length_of_stay.isnull())
+        if number := _count(incomplete):
+            self.notes.append(f"{number:,} admissions without admittime or dischtime are left out")
+        alone = table.filter(~table.patient)
+        if number := _count(alone):
+            ids = ", ".join(str(row["hadm_id"]) for row in _rows(alone.order_by("hadm_id").limit(_SHOWN)))
+            self.notes.append(f"{number:,} admissions whose patient is not in patients are left out: {ids}, …")
+        self._step("all", "admissions", table)
+        return table
+
+    def _with_a_note(self, admissions: "ir.Table") -> "ir.Table":
+        """The base of every task: admissions with a discharge note, a patient and their times (protocol.md 2.3)."""
+        notes = self.stages.local.stored(self.stages.path("notes"))
+        usable = admissions.filter(
+            admissions.patient & admissions.admittime.notnull() & admissions.length_of_stay.notnull()
+        )
+        self._step("all", "with patient and times", usable)
+        base = self._derived(
+            "base", lambda: usable.semi_join(notes, "hadm_id").select("hadm_id", "admittime").order_by("hadm_id")
+        )
+        self._step("all", "with a discharge note", base)
+        return base
+
+    # Tasks
+
+    def _diagnosis(self, admissions: "ir.Table", base: "ir.Table") -> bool:
+        table = self._read_stage("diagnoses", lambda: mimic.read_diagnoses(self._read("diagnoses_icd")))
+        _check_ids(table, "diagnoses_icd")
+        self._check_icd(table, "diagnoses_icd")
+        ours = table.semi_join(base, "hadm_id")
+        self._step("diagnosis", "with diagnoses", ours)
+        icd10 = ours.semi_join(gold.wholly_icd10(ours), "hadm_id")
+        self._step("diagnosis", "all of ICD-10", icd10)
+        codes = map_codes(_distinct(table.filter(table.icd_version == "10"), "icd_code"), self.systems.icd10cm)
+        mapping = gold.mapping_table(codes.codes, ["icd_code"])
+        valid = icd10.semi_join(gold.all_valid(icd10, mapping), "hadm_id")
+        self._step("diagnosis", "all valid in the release", valid)
+        self._derived("history", lambda: gold.history(admissions, table, mapping))
+        earlier = admissions.semi_join(valid, "hadm_id").filter(lambda row: row.previous.notnull())
+        other = table.anti_join(gold.wholly_icd10(table), "hadm_id").select(previous="hadm_id")
+        if number := _count(earlier.semi_join(other, "previous")):
+            self.notes.append(f"diagnosis: the previous admission of {number:,} has ICD-9 codes: its history is empty")
+        return self._gold("diagnosis", codes, mapping, ["icd_code"], "icd_code", valid)
+
+    def _procedure(self, admissions: "ir.Table", base: "ir.Table") -> bool:
+        system = self.systems.icd10pcs
+        if system is None or not self.files.has("procedures_icd"):
+            return False
+        table = self._read_stage("procedures", lambda: mimic.read_procedures(self._read("procedures_icd")))
+        _check_ids(table, "procedures_icd")
+        self._check_times(table, "procedures_icd", "chartdate")
+        self._check_icd(table, "procedures_icd")
+        ours = table.semi_join(base, "hadm_id")
+        self._step("procedure", "with procedures", ours)
+        icd10 = ours.filter(ours.icd_version == "10")
+        self._step("procedure", "of ICD-10", icd10)
+        batch = self._first_batch("procedure", icd10, base, dates_only=True)
+        codes = map_codes(_distinct(batch, "icd_code"), system)
+        mapping = gold.mapping_table(codes.codes, ["icd_code"])
+        return self._gold("procedure", codes, mapping, ["icd_code"], "icd_code", batch)
+
+    def _lab_order(self, admissions: "ir.Table", base: "ir.Table") -> bool:
+        system = self.systems.loinc
+        if not self.files.has("labevents"):
+            return False
+        table = self._labs()
+        if system is None:
+            return False
+        ours = table.semi_join(base, "hadm_id")
+        self._step("lab_order", "with lab results", ours)
+        batch = self._first_batch("lab_order", ours.select("hadm_id", "time", "itemid"), base)
+        codes = map_labs(_distinct(batch, "itemid"), self.systems.lab_items, system)
+        return self._gold("lab_order", codes, gold.mapping_table(codes.codes, ["itemid"]), ["itemid"], "itemid", batch)
+
+    def _labs(self) -> "ir.Table":
+        table = self._read_stage(
+            "labs", lambda: mimic.read_labs(self._read("labevents"), self.stages.for_engine("base"))
+        )
+        self._check_times(table, "labevents", "charttime")
+        return table
+
+    def _prescription(self, admissions: "ir.Table", base: "ir.Table") -> bool:
+        system = self.systems.atc
+        if system is None or not self.files.has("prescriptions"):
+            return False
+        table = self._read_stage("prescriptions", lambda: mimic.read_prescriptions(self._read("prescriptions")))
+        _check_ids(table, "prescriptions")
+        self._check_times(table, "prescriptions", "starttime")
+        self._check_ndcs(table)
+        ours = table.semi_join(base, "hadm_id")
+        self._step("prescription", "with a drug that has an NDC", ours)
+        batch = self._first_batch("prescription", ours, base)
+        names = ["drug", "gsn", "ndc"]
+        drugs = [tuple(row[name] for name in names) for row in _rows(batch.select(*names).distinct())]
+        found = map_drugs(drugs, self.systems.drug_map, system)
+        self.mapped["prescription"] = Mapped(
+            {" | ".join(drug): entry.codes for drug, entry in found.items()},
+            {" | ".join(drug): entry.dropped for drug, entry in found.items() if entry.dropped},
+            {" | ".join(drug): entry.replaced for drug, entry in found.items() if entry.replaced},
+        )
+        mapping = gold.mapping_table({drug: entry.codes for drug, entry in found.items()}, names)
+        return self._gold("prescription", self.mapped["prescription"], mapping, names, "ndc", batch)
+
+    def _first_batch(self, task: str, events: "ir.Table", base: "ir.Table", dates_only: bool = False) -> "ir.Table":
+        timeless = events.filter(events.time.isnull())
+        if number := _count(timeless):
+            self.notes.append(f"{task}: {number:,} decisions without a time are left out")
+        table = self._derived(
+            f"{task}_first_batch",
+            lambda: mimic.first_batch(events, base, self.rule, dates_only).order_by(*events.columns),
+        )
+        self._step(task, "in the first batch", table)
+        return table
+
+    def _gold(
+        self, task: str, codes: Mapped, mapping: "ir.Table", names: list[str], source: str, decisions: "ir.Table"
+    ) -> bool:
+        self.mapped[task] = codes
+        unmapped = decisions.anti_join(mapping, names)
+        if number := _count(unmapped):
+            self.notes.append(
+                f"{task}: {number:,} decisions, of {len(codes.dropped):,} distinct sources, have no code of "
+                f"{SYSTEM_OF[task]}; they are no gold"
+            )
+        if codes.replaced:
+            self.notes.append(
+                f"{task}: {len(codes.replaced):,} distinct sources have codes of an older release: replaced by name "
+                "or dropped"
+            )
+        table = self._derived(f"{task}_gold", lambda: gold.codes_by_admission(decisions, mapping, names, source))
+        self._step(task, "with gold", table)
+        return _count(table) > 0
+
+    # Checks
+
+    def _check_times(self, table: "ir.Table", name: str, column: str) -> None:
+        bad = table.filter(table.unreadable.notnull())
+        if number := _count(bad):
+            example = _rows(bad.order_by("unreadable", "hadm_id").limit(1))[0]
+            raise InputError(
+                f"{self._path(name)}: {number:,} rows with a {column} that is no time, as {example['unreadable']!r} "
+                f"of hadm_id {example['hadm_id']}; expected YYYY-MM-DD HH:MM:SS. Download the table again."
+            )
+
+    def _check_icd(self, table: "ir.Table", name: str) -> None:
+        """Codes that were once numbers: ICD-9 codes of fewer than three characters (procedures: two), and so on."""
+        procedures = name == "procedures_icd"
+        other = table.filter(~table.icd_version.isin(["9", "10"]) | table.icd_version.isnull())
+        if found := _rows(other.limit(1)):
+            raise InputError(
+                f"{self._path(name)}: icd_version {found[0]['icd_version']!r} of hadm_id {found[0]['hadm_id']}, "
+                "expected 9 or 10. Is it MIMIC-IV's own table?"
+            )
+        size = table.icd_code.length()
+        shortest = {"9": 2 if procedures else 3, "10": 7 if procedures else 3}
+        for version, least in shortest.items():
+            short = table.filter((table.icd_version == version) & (table.icd_code.isnull() | (size < least)))
+            if found := _rows(short.order_by("icd_code", "hadm_id").limit(1)):
+                raise InputError(
+                    f"{self._path(name)}: icd_code {found[0]['icd_code']!r} of hadm_id {found[0]['hadm_id']}, but a "
+                    f"code of ICD-{version} has at least {least} characters: the column was read as numbers and has "
+                    "lost its leading zeros. Take the table as PhysioNet gives it."
+                )
+
+    def _check_ndcs(self, table: "ir.Table") -> None:
+        """NDCs have 11 digits; where most have fewer the column was once a number."""
+        total = _count(table)
+        short = table.filter(table.ndc.re_search("^[0-9]{1,10}$") | table.ndc.re_search(r"^[0-9]+\.0$"))
+        number = _count(short)
+        if number > 0.02 * total:
+            example = _rows(short.order_by("ndc", "hadm_id").limit(1))[0]
+            raise InputError(
+                f"{self._path('prescriptions')}: {number:,} of {total:,} NDCs have fewer than 11 digits or a decimal "
+                f"point, as {example['ndc']!r} of hadm_id {example['hadm_id']}: the column was read as numbers and "
+                "has lost its leading zeros. Take the table as PhysioNet gives it."
+            )
+
+    # Small things
+
+    def _read(self, name: str) -> "ir.Table":
+        return self.engine.read(self.files.tables[name], COLUMNS[name])
+
+    def _read_stage(self, name: str, make: "Callable[[], ir.Table]") -> "ir.Table":
+        return self.stages.read(name, make, f"reading {name.replace('_', ' ')}")
+
+    def _derived(self, name: str, make: "Callable[[], ir.Table]") -> "ir.Table":
+        return self.stages.derive(name, make, f"working out {name.replace('_', ' ')}")
+
+    def _path(self, name: str) -> Path:
+        return self.files.tables[name].path
+
+    def _step(self, task: str, step: str, table: "ir.Table") -> None:
+        counts = _rows(table.aggregate(admissions=table.hadm_id.nunique(), decisions=table.count()))[0]
+        decisions = None if counts["decisions"] == counts["admissions"] else int(counts["decisions"])
+        self.funnel.append(Step(task, step, int(counts["admissions"]), decisions))
+
+
+def _check_ids(table: "ir.Table", name: str) -> None:
+    if number := _count(table.filter(table.hadm_id.isnull())):
+        raise InputError(
+            f"{name}: {number:,} rows whose hadm_id is empty or no whole number. Download the table again."
+        )
+
+
+def _rows(table: "ir.Table") -> list[dict[str, Any]]:
+    return list(table.to_pyarrow().to_pylist())
+
+
+def _count(table: "ir.Table") -> int:
+    return int(table.count().to_pyarrow().as_py())
+
+
+def _distinct(table: "ir.Table", column: str) -> Iterable[str]:
+    return [row[column] for row in _rows(table.select(column).distinct()) if row[column] is not None]
