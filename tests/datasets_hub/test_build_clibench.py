@@ -97,6 +97,8 @@ def test_every_step_is_counted(mimic: Path, tmp_path: Path) -> None:
     assert "lab_order: 1 decisions, of 1 distinct sources, have no code of loinc" in said
     assert "prescription: 1 decisions, of 1 distinct sources, have no code of atc" in said
     assert "the previous admission of 1 has ICD-9 codes: its history is empty" in said
+    assert "labevents: 8 rows, 1 of no admission; 7 of admissions with a discharge note" in said
+    assert "prescriptions: 4 rows, 0 of no admission; 3 with an NDC, of admissions with a discharge note" in said
     assert about["sources_without_a_code"]["lab_order"]["first"] == {"59999": "not in the map"}
     assert about["mimic_version"] == "2.x"
 
@@ -208,6 +210,7 @@ def test_row_order_packing_and_repeated_rows_change_nothing(mimic: Path, tmp_pat
     again = {name: shuffled(text, seed) for name, text in HOSP.items()}
     again["diagnoses_icd"] += DIAGNOSES.splitlines(keepends=True)[1]
     again["admissions"] += ADMISSIONS.splitlines(keepends=True)[1]
+    again["labevents"] += LABS.splitlines(keepends=True)[1]
     other = write_mimic(tmp_path / "other", again, zipped=["labevents", "admissions", "discharge"])
     table = other / "hosp" / "prescriptions.csv"
     text = pa.csv.ConvertOptions(column_types=dict.fromkeys(DRUGS.splitlines()[0].split(","), pa.string()))

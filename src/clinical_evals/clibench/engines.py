@@ -124,7 +124,7 @@ class DuckDBEngine:
         """See `Engine`."""
         aside = path.with_name(f".{path.name}.part")
         with self.errors(path):
-            self._connection.to_parquet(table, str(aside), compression="zstd")
+            self._connection.to_parquet(table, str(aside), compression="snappy")
             aside.replace(path)
 
     def batches(self, table: "ir.Table", rows: int) -> Iterator[Any]:
@@ -163,8 +163,12 @@ def _first_lines(error: Exception) -> str:
 IDS = frozenset({"subject_id", "hadm_id", "seq_num", "itemid", "labevent_id", "note_seq", "icd_version"})
 
 
+CODES = frozenset({"icd_code", "icd_version", "ndc", "gsn", "curr_service", "careunit"})
+"""Columns that are freed of white space around them; a number or a time is read with it."""
+
+
 def as_text(table: "ir.Table", columns: Sequence[str]) -> "ir.Table":
-    """Columns of any table as text without white space around it; empty is null.
+    """Columns of any table as text; empty is null.
 
     A whole number that was stored as a float (an id in a column with gaps) is written as the whole number.
     """
@@ -176,4 +180,4 @@ def _text(column: Any, name: str) -> Any:
     if kind.is_floating() and name in IDS:
         column = column.cast("int64")
     text = column if kind.is_string() else column.cast("string")
-    return (text if name == "text" else text.strip()).nullif("")
+    return (text.strip() if name in CODES else text).nullif("")

@@ -200,6 +200,7 @@ class _Extraction:
             "labs", lambda: mimic.read_labs(self._read("labevents"), self.stages.for_engine("base"))
         )
         self._check_times(table, "labevents", "charttime")
+        self._count_rows("labevents", table)
         return table
 
     def _prescription(self, admissions: "ir.Table", base: "ir.Table") -> bool:
@@ -211,6 +212,7 @@ class _Extraction:
         self._check_times(table, "prescriptions", "starttime")
         self._check_ndcs(table)
         ours = table.semi_join(base, "hadm_id")
+        self._count_rows("prescriptions", ours, "with an NDC, of admissions with a discharge note")
         self._step("prescription", "with a drug that has an NDC", ours)
         batch = self._first_batch("prescription", ours, base)
         names = ["drug", "gsn", "ndc"]
@@ -299,6 +301,18 @@ class _Extraction:
             )
 
     # Small things
+
+    def _count_rows(self, name: str, kept: "ir.Table", those: str = "of admissions with a discharge note") -> None:
+        """Say how many rows of a table are of no admission or of none that is wanted."""
+        raw = self._read(name)
+        what = f"counting the rows of {name}"
+        table = self.stages.read(
+            f"{name}_rows", lambda: raw.aggregate(rows=raw.count(), alone=raw.hadm_id.isnull().sum()), what
+        )
+        counted = _rows(table)[0]
+        self.notes.append(
+            f"{name}: {counted['rows']:,} rows, {counted['alone'] or 0:,} of no admission; {_count(kept):,} {those}"
+        )
 
     def _read(self, name: str) -> "ir.Table":
         return self.engine.read(self.files.tables[name], COLUMNS[name])

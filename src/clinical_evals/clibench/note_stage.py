@@ -27,10 +27,11 @@ class Cut(NamedTuple):
 
     notes: int
     characters: int
+    """Without white space, as are all others."""
     kept: int
-    """Characters that are known at admission."""
+    """Those that are known at admission."""
     dropped: dict[str, tuple[int, int]]
-    """By heading in how many places it was dropped, and how many characters."""
+    """By reason in how many places a part was dropped, and how many characters."""
 
 
 def store_notes(stages: Stages, notes: "ir.Table", say: Any, workers: int | None = None) -> "ir.Table":
@@ -48,12 +49,10 @@ def store_notes(stages: Stages, notes: "ir.Table", say: Any, workers: int | None
         say("cutting the discharge notes to what is known at admission")
         unsorted = stages.work / "notes_unsorted.parquet"
         cut = _filter(stages, notes, unsorted, workers or os.cpu_count() or 1)
-        rows = [
-            {"heading": name, "places": places, "characters": size} for name, (places, size) in cut.dropped.items()
-        ]
-        about = [{"heading": "", "places": cut.notes, "characters": cut.characters}]
-        kept = [{"heading": "kept", "places": cut.notes, "characters": cut.kept}]
-        schema = ibis.schema({"heading": "string", "places": "int64", "characters": "int64"})
+        rows = [{"reason": name, "places": places, "characters": size} for name, (places, size) in cut.dropped.items()]
+        about = [{"reason": "", "places": cut.notes, "characters": cut.characters}]
+        kept = [{"reason": "kept", "places": cut.notes, "characters": cut.kept}]
+        schema = ibis.schema({"reason": "string", "places": "int64", "characters": "int64"})
         stages.derive("notes_cut", lambda: ibis.memtable([*about, *kept, *rows], schema=schema), "counting them")
         filtered = stages.local.stored(unsorted)
         stages.local.store(filtered.order_by(*_COLUMNS, "text"), stages.path("notes"))
@@ -69,7 +68,7 @@ def read_cut(stages: Stages) -> Cut:
         whole["places"],
         whole["characters"],
         kept["characters"],
-        {row["heading"]: (row["places"], row["characters"]) for row in dropped},
+        {row["reason"]: (row["places"], row["characters"]) for row in dropped},
     )
 
 
@@ -88,11 +87,11 @@ def _filter(stages: Stages, notes: "ir.Table", path: Any, workers: int) -> Cut:
             columns = [batch.column(name) for name in _COLUMNS]
             writer.write_batch(pa.record_batch([*columns, pa.array(records, pa.string())], schema=schema))
             number += batch.num_rows
-            size += sum(map(len, batch.column("text").to_pylist()))
-            kept += sum(map(len, records))
-            for heading, length in dropped:
-                places[heading] += 1
-                characters[heading] += length
+            size += sum(map(_letters, batch.column("text").to_pylist()))
+            kept += sum(map(_letters, records))
+            for reason, length in dropped:
+                places[reason] += 1
+                characters[reason] += length
     return Cut(number, size, kept, {name: (places[name], characters[name]) for name in sorted(places)})
 
 
@@ -120,8 +119,13 @@ def _cut_all(batches: Iterator[Any], workers: int) -> Iterator[tuple[Any, tuple[
 
 
 def cut_notes(texts: Sequence[str]) -> tuple[list[str], list[tuple[str, int]]]:
-    """The records of some notes, and the headings that were dropped, each with its characters."""
+    """The records of some notes, and why parts were dropped, each with its characters.
+
+    The reasons are ours and few; the headings are text of the notes, and stay in them.
+    """
     found = [admission_record(text) for text in texts]
-    return [note.record for note in found], [
-        (part.heading, part.characters) for note in found for part in note.dropped
-    ]
+    return [note.record for note in found], [(part.reason, part.characters) for note in found for part in note.dropped]
+
+
+def _letters(text: str) -> int:
+    return len("".join(text.split()))

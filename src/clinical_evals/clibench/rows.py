@@ -21,7 +21,8 @@ _LABS = """list({
     'unit': t.unit, 'ref_low': t.ref_low, 'ref_high': t.ref_high, 'flag': t.flag,
     'charttime': strftime(t.time, '%Y-%m-%dT%H:%M:%S')
 } ORDER BY t.time, t.labevent_id, t.itemid, t.value) FILTER (WHERE t.time IS NOT NULL)"""
-_ITEMS = "LEFT JOIN items USING (itemid)"
+_BESIDE = {"labs": "LEFT JOIN items USING (itemid)"}
+_ONCE = {"labs": "DISTINCT"}  # the other stages have each row once
 _VALUES = "list(value ORDER BY value)"
 _TEXTS = "list(text ORDER BY note_seq, note_id)"
 _RECORD = "string_agg(text, chr(10) || chr(10) ORDER BY note_seq, note_id)"
@@ -74,8 +75,9 @@ class Rows:
         if task == "diagnosis":
             parts |= {"labs": _LABS, "radiology": _TEXTS, "history": "any_value(codes)"}
         joins = "".join(
-            f" LEFT JOIN (SELECT hadm_id, {parts[name]} AS {name} FROM read_parquet('{self._stage[name]}') AS t "
-            f"{_ITEMS if name == 'labs' else ''} WHERE {span} GROUP BY hadm_id) AS of_{name} USING (hadm_id)"
+            f" LEFT JOIN (SELECT hadm_id, {parts[name]} AS {name} "
+            f"FROM (SELECT {_ONCE.get(name, '')} * FROM read_parquet('{self._stage[name]}') WHERE {span}) AS t "
+            f"{_BESIDE.get(name, '')} GROUP BY hadm_id) AS of_{name} USING (hadm_id)"
             for name in parts
             if name in self._stage
         )
