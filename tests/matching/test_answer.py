@@ -341,7 +341,7 @@ ATC = SmallSystem(
             "- Glucose (2345-7)\n- Hemoglobin 718-7\n- 9999-9",
             [("Glucose", ("2345-7",)), ("Hemoglobin", ("718-7",)), ("", ("9999-9",))],
         ),
-        (LOINC, "Labs:\n- CBC\n- Lactate\n- Na 128\n- 2026-01-12", [("CBC", ()), ("Lactate", ())]),
+        (LOINC, "Labs:\n- CBC\n- Lactate\n- Na 128\n- 2026-01-12", [("CBC", ()), ("Lactate", ()), ("Na", ())]),
         (
             ATC,
             "Medications:\n1. Metformin (A10BA02) - for diabetes\n2. a10",

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 from hypothesis import assume, given, settings
@@ -80,5 +81,12 @@ def test_a_heading_is_no_item_and_holds_the_lines_below_it(
     """Entries without marker name diseases here: nothing else tells an unusual heading from an entry with remarks."""
     entries = entries if mark else [entry for entry in entries if not entry[0].endswith(" use")]
     assume(len(entries) > 1)
+    assume(bool(mark) or not _alternates(entries))
     lines = "\n".join(mark + written for written, _, _ in entries)
     assert parse_answer(HEADINGS[form](heading) + line_break + lines, SYSTEM) == items_of(entries)
+
+
+def _alternates(entries: list[tuple[str, str, list[str]]]) -> bool:
+    """Bare lines of a name and a code in turn are pairs: the code is that of the name above it, or below."""
+    only_codes = [not text for _, text, _ in entries]
+    return len(entries) % 2 == 0 and all(first != second for first, second in pairwise(only_codes))

@@ -195,9 +195,7 @@ def test_official_drugs_stand_for_all_their_classes(written_releases: Path, tmp_
         ("00087607005", "63323018510"),
         ("Metformin XR", "Sterile Water"),
     )
-    scored = CodeScorer("atc", "official", dictionary=path).score(
-        ["- metformin xr\n- sterile water\n"], [["A10BA02"]]
-    )
+    scored = CodeScorer("atc", "official", dictionary=path).score(["- metformin xr\n- sterile water\n"], [["A10BA02"]])
     assert scored.counts.values.tolist() == [[[1, 1, 1], [1, 1, 1], [1, 1, 1], [1, 1, 2]]]
 
 

@@ -310,9 +310,8 @@ class _Extraction:
             f"{name}_rows", lambda: raw.aggregate(rows=raw.count(), alone=raw.hadm_id.isnull().sum()), what
         )
         counted = _rows(table)[0]
-        self.notes.append(
-            f"{name}: {counted['rows']:,} rows, {counted['alone'] or 0:,} of no admission; {_count(kept):,} {those}"
-        )
+        alone = int(counted["alone"] or 0)
+        self.notes.append(f"{name}: {counted['rows']:,} rows, {alone:,} of no admission; {_count(kept):,} {those}")
 
     def _read(self, name: str) -> "ir.Table":
         return self.engine.read(self.files.tables[name], COLUMNS[name])

@@ -17,6 +17,14 @@ from clinical_evals.matching.answer_html import without_html
 from clinical_evals.matching.answer_items import Decision, Item, items_of
 from clinical_evals.matching.answer_json import decisions_in_json
 from clinical_evals.matching.answer_marks import breaks_as_entries, dashes_as_lines, without_icd9, without_unchecked
+from clinical_evals.matching.answer_orders import (
+    is_known_order,
+    listed_orders,
+    may_be_cut,
+    order_name,
+    without_instructions,
+    without_verb,
+)
 from clinical_evals.matching.answer_phrases import (
     ends_in_denial,
     is_evidence,
@@ -26,8 +34,9 @@ from clinical_evals.matching.answer_phrases import (
     says_nothing,
 )
 from clinical_evals.matching.answer_sentences import SENTENCE_END, named_in_sentence
-from clinical_evals.matching.answer_split import split_line, split_slashes
+from clinical_evals.matching.answer_split import split_line, split_pair, split_slashes
 from clinical_evals.matching.answer_statements import stated
+from clinical_evals.matching.answer_systems import vocabulary
 from clinical_evals.matching.answer_text import one_item_a_line, plain_unicode, without_reasoning
 from clinical_evals.matching.answer_titles import is_title
 from clinical_evals.matching.codes_in_text import find_codes
@@ -69,6 +78,7 @@ def parse_answer(answer: str, system: CodeSystem) -> list[Item]:
     """
     text = without_reasoning(plain_unicode(answer[: _end_of_reading(answer)]))
     text = without_icd9(without_html(breaks_as_entries(text, system)))
+    text = without_instructions(text, system)
     decisions = decisions_in_json(text, system)
     from_json = decisions is not None
     if decisions is None:
@@ -108,6 +118,10 @@ def _parts(decision: Decision, decisions: list[Decision], system: CodeSystem) ->
         return [Decision(part) for part in split_line(text, system)]
     if len(parts := split_slashes(text, system)) > 1:
         return [Decision(part) for part in parts]
+    if listed := listed_orders(text, system):
+        return [Decision(part) for part in listed]
+    if len(orders := _known_orders(text, system)) > 1:
+        return [Decision(part) for part in orders]
     if not (decision.several or len(decisions) == 1):
         return [decision]
     if _is_one_title(text, system):
@@ -115,7 +129,22 @@ def _parts(decision: Decision, decisions: list[Decision], system: CodeSystem) ->
     parts = (is_evidence(text) and named_in_sentence(text, system)) or split_line(text, system)
     parts = [each for part in parts for each in (stated(part) and named_in_sentence(part, system)) or [part]]
     parts = [each for part in parts for each in split_slashes(part, system)]
+    parts = [each for part in parts for each in _known_orders(part, system) or [part]]
     return [Decision(part) for part in parts] if len(parts) > 1 else [decision]
+
+
+def _known_orders(text: str, system: CodeSystem) -> list[str]:
+    """The orders of an entry that names several, each known as one: "- Na, K, Cl"; none of other entries."""
+    if (
+        not may_be_cut(text, system)
+        or is_title(order_name(text, system), system)
+        or not any(sign in text for sign in (",", " and ", " + "))
+    ):
+        return []
+    parts = split_pair(without_verb(text, system).replace(" + ", ", "), system)
+    known = sum(is_known_order(part, system) for part in parts)
+    several = len(parts) > 2 and known * 3 >= 2 * len(parts) and all(len(part.split()) < 5 for part in parts)
+    return parts if several or known == len(parts) else []
 
 
 def _is_coded_title(text: str, system: CodeSystem) -> bool:
@@ -163,7 +192,8 @@ def _in_prose(text: str, system: CodeSystem) -> list[Item]:
             if find_codes(sentence, system).codes:
                 items += _coded_items(sentence, system)
             elif not _REFUSAL.search(sentence[:400]):
-                items += [Item(name, ()) for name in named_in_sentence(sentence, system, weak=weak)]
+                names = named_in_sentence(sentence, system, weak=weak)
+                items += [Item(part, ()) for name in names for part in _known_orders(name, system) or [name]]
         if items:
             return items
     return []
@@ -175,7 +205,7 @@ def _coded_items(sentence: str, system: CodeSystem) -> list[Item]:
     for part in _named_with_codes(sentence, system):
         found = find_codes(part, system)
         denied = is_excluded(found.rest) or (not found.leading and is_negated(found.rest))
-        if denied or ends_in_denial(part, results=system.name != "icd10cm"):
+        if denied or ends_in_denial(part, results=vocabulary(system).orders):
             continue
         valid = tuple(code for code in found.codes if system.normalize(code))
         items += [Item("" if is_sentence(found.rest) else found.rest, valid)] if valid else []

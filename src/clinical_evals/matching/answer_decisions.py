@@ -23,10 +23,14 @@ from clinical_evals.matching.answer_headings import (
 from clinical_evals.matching.answer_items import Decision
 from clinical_evals.matching.answer_lines import Line, read_lines
 from clinical_evals.matching.answer_measurements import is_measurement
-from clinical_evals.matching.answer_phrases import is_remark, is_sentence, says_nothing
+from clinical_evals.matching.answer_order_groups import heads_orders, labels_orders, names_order_first
+from clinical_evals.matching.answer_order_words import is_group_name, is_order_field, is_order_heading
+from clinical_evals.matching.answer_orders import states_no_order
+from clinical_evals.matching.answer_phrases import is_remark, is_sentence
 from clinical_evals.matching.answer_sentences import SENTENCE_END, named_in_sentence
 from clinical_evals.matching.answer_split import split_pair
 from clinical_evals.matching.answer_statements import is_sign_off, stated
+from clinical_evals.matching.answer_systems import vocabulary
 from clinical_evals.matching.answer_tables import decisions_in_rows
 from clinical_evals.matching.answer_titles import is_title
 from clinical_evals.matching.answer_tree import tree_of
@@ -84,12 +88,17 @@ def _mark_capital_headings(lines: list[Line], system: CodeSystem) -> None:
     """ "ISSUES ADDRESSED" above "Pneumonia" is a heading, though its words alone do not tell."""
     for line, below in pairwise(lines):
         text = line.words
+        if vocabulary(system).orders:  # orders are capitals often: COVID-19 PCR
+            group = len(text) > 6 and text.isupper() and is_group_name(text, system) and not below.words.isupper()
+            line.level = 2 if group and not (line.kind or below.level) else line.level
+            continue
         bare = not (line.kind or line.level or below.level or below.rows) and 1 < len(words_of(text)) <= 8
         alike = below.words.isupper() and len(words_of(below.words)) > 1  # below "CHF" it is a heading all the same
         if bare and text.isupper() and not alike and not names_condition(text, system):
             line.level = 2 if names_condition(below.words, system) else 0
 
 
+_DASH = re.compile(r" [-–—] ")
 _PATIENT_HAS = re.compile(
     r"(?:the |this )?(?:patient|pt|he|she|they) (?:also |likely |probably )?(?:has|have|had)\b", re.IGNORECASE
 )
@@ -150,12 +159,25 @@ class _LineReader:
             return [] if section_kind(tail, self.system) else self.of_children(line)
         if kind:
             return [d for d in self.of_children(line, True) if self._coded(d)] if kind == "weak" and not tail else []
-        if is_heading(words) and (
-            not title or colon or any(is_short_phrase(child.words, self.system) for child in line.children)
+        if is_group_name(words, self.system) and (line.kind or bare) and not (line.children or line.level or colon):
+            return [Decision(line.text)]
+        group = not line.kind and is_group_name(words, self.system) and self._stands_over(line, words)
+        numbered = vocabulary(self.system).orders and is_only_codes(words, self.system)  # "LOINC 718-7"
+        if (
+            (is_heading(words) or is_order_heading(words, self.system) or group)
+            and not numbered
+            and (not title or colon or any(is_short_phrase(child.words, self.system) for child in line.children))
         ):
             return self.of_children(line)
-        if colon and tail and is_label(head) and not is_code_label(head) and not is_title(head, self.system):
+        if colon and tail and is_order_field(head, self.system):
+            return []
+        labelled = is_label(head) and not is_title(head, self.system)
+        if colon and tail and not is_code_label(head) and (labelled or labels_orders(head, tail, self.system)):
             return self._of_labelled(line, tail, bare)
+        if not colon and (dash := _DASH.search(words[:120])):
+            purpose, orders = words[: dash.start()], words[dash.end() :]
+            if is_group_name(purpose, self.system) and names_order_first(orders, self.system):
+                return self._of_labelled(line, orders, bare)
         if colon and is_code_label(head) and is_only_codes(tail, self.system):
             title_below = self._title_below(line)
             return [Decision(title_below, tail) if title_below else Decision(tail, several=True)]
@@ -187,6 +209,11 @@ class _LineReader:
         coded = [d for child in line.children if child.kind for d in self.of_line(child, True) if self._coded(d)]
         return [own, *self.of_children(below, bare), *coded]
 
+    def _stands_over(self, line: Line, words: str) -> bool:
+        """Whether the name of a group of orders has orders under it: "Coags:", or a heading."""
+        below = [child.words for child in line.children]
+        return words.endswith(":") or (bool(line.level) and heads_orders(words, below, self.system) is True)
+
     def _of_statement(self, line: Line, words: str, bare: bool) -> list[Decision]:
         if line.children and (
             is_group_line(line, words.rstrip(": "), self.system) or introduces(line, words, self.system)
@@ -200,7 +227,7 @@ class _LineReader:
             return [Decision(title_below, words)]
         coded = code or find_codes(words, self.system).leading
         holds = line.kind or line.level or line.is_bold or bare or coded or any(child.kind for child in line.children)
-        if not holds or says_nothing(words) or (not line.kind and not coded and is_remark(words)):
+        if not holds or states_no_order(words, self.system) or (not line.kind and not coded and is_remark(words)):
             return []
         if not line.kind and not coded and is_running_text(words, self.system):
             return []

@@ -7,11 +7,14 @@ from clinical_evals.matching.answer_headings import (
     is_code_label,
     is_heading,
     is_label,
+    mentions_disease,
     names_disease,
     section_kind,
 )
 from clinical_evals.matching.answer_measurements import is_measurement
+from clinical_evals.matching.answer_orders import is_known_order
 from clinical_evals.matching.answer_phrases import is_evidence, is_negated, is_remark, is_sentence, says_nothing
+from clinical_evals.matching.answer_systems import vocabulary
 from clinical_evals.matching.answer_titles import is_title
 from clinical_evals.matching.answer_words import remembered, words_of
 from clinical_evals.ontology import CodeSystem
@@ -103,6 +106,8 @@ def _abbreviates(head: str) -> bool:
 def _explains(sign: str, head: str, tail: str, system: CodeSystem) -> bool:
     if not tail or is_evidence(tail) or is_remark(tail) or _CARE.match(tail):
         return True
+    if vocabulary(system).orders and sign[:1] in "-–—→:" and mentions_disease(tail) and not mentions_disease(head):
+        return not is_known_order(tail, system)  # "Pantoprazole - GI bleed"
     if _SURENESS.fullmatch(tail) and sign not in (",", ""):
         return True
     if sign == ",":
@@ -127,7 +132,7 @@ def _without_asides(text: str, system: CodeSystem) -> str:
     def keep(aside: re.Match[str]) -> str:
         inner = aside[1].strip()
         last = aside.end() == len(text)  # elsewhere it may be a title's own: "Maternal care for (suspected) …"
-        unimportant = (
+        unimportant = not is_known_order(inner, system) and (
             (last and _SURENESS.fullmatch(inner))
             or is_evidence(inner)
             or is_measurement(inner)
@@ -145,7 +150,9 @@ def _without_asides(text: str, system: CodeSystem) -> str:
 
 def states_nothing(text: str, system: CodeSystem, labels: int = 6) -> bool:
     """No decision, although it stands where one could; a text of more than `labels` labels in a row states none."""
-    if is_title(text, system) or any(is_title(text[: m.start()], system) for m in _SIGN.finditer(text[:600])):
+    if is_known_order(text, system) or is_title(text, system):
+        return False
+    if any(is_title(text[: m.start()], system) for m in _SIGN.finditer(text[:600])):
         return False
     head, sign, tail = label_of(text)
     if sign and section_kind(head, system) and not is_title(head, system):

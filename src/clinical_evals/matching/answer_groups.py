@@ -12,6 +12,9 @@ from clinical_evals.matching.answer_headings import (
     section_kind,
 )
 from clinical_evals.matching.answer_lines import Line
+from clinical_evals.matching.answer_order_groups import heads_orders
+from clinical_evals.matching.answer_order_words import is_order_field
+from clinical_evals.matching.answer_orders import is_known_order
 from clinical_evals.matching.answer_phrases import is_evidence, is_remark, is_sentence
 from clinical_evals.matching.answer_sentences import SENTENCE_END
 from clinical_evals.matching.answer_split import split_line
@@ -52,6 +55,8 @@ def is_group_line(line: Line, words: str, system: CodeSystem) -> bool:
     if codes and not all("-" in code for code in codes):
         return False
     kids = [child.words for child in marked]
+    if (stands_over := heads_orders(words, kids, system)) is not None:
+        return stands_over
     coded = [kid for kid in kids if _states_code(kid, system)]
     only_codes = [kid for kid in coded if is_only_codes(kid, system)]
     if len(coded) > len(only_codes) or len(only_codes) > 1:
@@ -75,7 +80,7 @@ def is_group_line(line: Line, words: str, system: CodeSystem) -> bool:
 
 def introduces(line: Line, words: str, system: CodeSystem) -> bool:
     """Whether a line without marker, which is no decision itself, stands above a list of decisions."""
-    if line.kind or line.order:
+    if line.kind or line.order or heads_orders(words, [child.words for child in line.children], system) is False:
         return False
     if names_condition(words.rstrip(": "), system) and not is_running_text(words, system):
         return False
@@ -102,7 +107,11 @@ def _states_code(words: str, system: CodeSystem) -> bool:
 
 def is_short_phrase(words: str, system: CodeSystem) -> bool:
     """A short phrase that can be a decision: no evidence, sentence, label or measurement."""
+    if is_known_order(words, system):
+        return True
     head, colon, _ = words.partition(":")
+    if colon and is_order_field(head, system):
+        return False
     if (colon and section_kind(head, system)) or words_of(words)[:1] in _CHANGES:
         return False
     return len(words_of(words)) <= 10 and not (

@@ -2,6 +2,7 @@
 
 import re
 
+from clinical_evals.matching.answer_systems import Vocabulary, vocabulary
 from clinical_evals.matching.answer_words import remembered, word_set, words_of
 from clinical_evals.ontology import CodeSystem
 
@@ -85,25 +86,14 @@ _WEAK = word_set(
     "status type frequency duration dose route code_system version chapter block"
 )
 _DENIED = word_set("supported present confirmed included met meeting diagnosed coded established listed evident")
-_TOPIC_WORDS = {  # what is a decision's own name in one system is another system's evidence
-    "icd10cm": word_set("labs tests medications drugs orders prescriptions procedures procedure test drug"),
-    "icd10pcs": word_set("labs tests medications drugs prescriptions diagnosis diagnoses dx conditions problems"),
-    "loinc": word_set(
-        "medications drugs prescriptions procedures procedure drug diagnosis diagnoses dx conditions problems"
-    ),
-    "atc": word_set(
-        "labs tests procedures procedure test imaging lab laboratory diagnosis diagnoses dx conditions problems"
-    ),
-}
-_OWN_WORDS = {
-    "icd10pcs": word_set("procedures procedure interventions intervention operations surgeries imaging"),
-    "loinc": word_set("labs lab laboratory tests test orders panels chemistry vitals"),
-    "atc": word_set("medications medication meds drugs drug prescriptions treatment treatments therapy"),
-}
+_STOPPED = word_set(
+    "hold held holding stop stopped stopping discontinue discontinued discontinuing avoid avoided withheld withhold "
+    "contraindicated deferred cancelled canceled allergies allergy"
+)  # of orders: what stands below is none
 
-
-_HEADING_WORDS = _HEADING_NOUNS | _ORGANS | _FILLERS | _MODIFIERS
-_LABEL_WORDS = _HEADING_WORDS | _LABEL_NOUNS
+HEADING_WORDS = _HEADING_NOUNS | _ORGANS | _FILLERS | _MODIFIERS
+"""All that a heading may consist of."""
+_LABEL_WORDS = HEADING_WORDS | _LABEL_NOUNS
 _LABEL_MEANING = _HEADING_NOUNS | _ORGANS | _LABEL_NOUNS | _MODIFIERS | word_set("icd icd10 icd10cm loinc atc")
 _NO_CONTENT = _FILLERS | _MODIFIERS | _HEADING_NOUNS
 _SECTION_WORDS = _NO_CONTENT | _LABEL_NOUNS | _STRONG | _WEAK
@@ -123,7 +113,7 @@ def is_heading(text: str) -> bool:
     nouns = not _LABEL_MEANING.isdisjoint(words)
     singular = words[-1] in ("condition", "problem", "item") and not any(word in _ORGANS for word in words)
     rest = words[:-1] if singular else words
-    known = _LABEL_WORDS if words[-1] in ("list", "lists") else _HEADING_WORDS  # "Problem list"
+    known = _LABEL_WORDS if words[-1] in ("list", "lists") else HEADING_WORDS  # "Problem list"
     return (nouns or singular) and all(word in known or word.isdigit() for word in rest)
 
 
@@ -186,7 +176,8 @@ def leads_elsewhere(text: str, system: CodeSystem) -> bool:
     words = words_of(text)[-5:]
     if words[-1:] == ("because",) or words[-2:] in _LEADS_TO_EVIDENCE:
         return True
-    other = (_TOPIC_WORDS.get(system.name, frozenset()) | _ELSEWHERE) - _OWN_WORDS.get(system.name, frozenset())
+    known = vocabulary(system)
+    other = (known.other | _ELSEWHERE) - known.own
     return not other.isdisjoint(words) and not any(word in _HEADING_NOUNS and word not in other for word in words)
 
 
@@ -223,8 +214,10 @@ def section_kind(text: str, system: CodeSystem) -> str:
     words = words_of(text)
     if not 0 < len(words) <= 8:
         return ""
-    own = _OWN_WORDS.get(system.name, frozenset())
-    other = _TOPIC_WORDS.get(system.name, frozenset())
+    known = vocabulary(system)
+    own, other = known.own, known.other
+    if known.orders and _is_taken_back(words, known):
+        return "strong"
     if not own.isdisjoint(words):
         return ""
     if any(word in ("ruled", "excluded", "unlikely", "rejected", "negatives") for word in words):
@@ -242,6 +235,17 @@ def section_kind(text: str, system: CodeSystem) -> str:
     if not _STRONG.isdisjoint(words):
         return "strong"
     return "weak" if any(word in _WEAK or word in other for word in words) else ""
+
+
+def _is_taken_back(words: tuple[str, ...], known: Vocabulary) -> bool:
+    """Over orders that are held or stopped, or of earlier times: "Held medications", "Past surgical history"."""
+    heading = all(
+        word in HEADING_WORDS or word in known.own or word in known.modifiers or word in _STOPPED for word in words
+    )
+    history = not known.past.isdisjoint(words) and any(
+        word in ("history", "psh") or word in known.own for word in words
+    )
+    return heading and (history or not _STOPPED.isdisjoint(words))
 
 
 @remembered

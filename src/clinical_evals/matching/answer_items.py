@@ -15,6 +15,9 @@ from clinical_evals.matching.answer_explanations import (
     without_label,
 )
 from clinical_evals.matching.answer_headings import has_no_content, is_heading, is_label, section_kind
+from clinical_evals.matching.answer_order_holds import is_withheld
+from clinical_evals.matching.answer_order_words import is_group_name, is_order_heading
+from clinical_evals.matching.answer_orders import is_known_order, order_name, states_no_order, without_verb
 from clinical_evals.matching.answer_phrases import (
     ends_in_denial,
     is_denial,
@@ -22,11 +25,11 @@ from clinical_evals.matching.answer_phrases import (
     is_negated,
     is_remark,
     is_sentence,
-    says_nothing,
     without_affirmation,
 )
 from clinical_evals.matching.answer_sentences import named_in_sentence
 from clinical_evals.matching.answer_statements import is_cut_off, stated
+from clinical_evals.matching.answer_systems import vocabulary
 from clinical_evals.matching.answer_titles import is_title
 from clinical_evals.matching.codes_in_text import find_codes
 from clinical_evals.ontology import CodeSystem
@@ -73,10 +76,6 @@ _LEAD = re.compile(
     r"|a diagnosis of) (?:a |an |the )?",
     re.IGNORECASE,
 )
-_ORDER = re.compile(
-    r"(?:order|obtain|check|send|draw|start|administer|prescribe|give|initiate|perform|get)(?:ing|ed)? (?:an? |the )?",
-    re.IGNORECASE,
-)
 
 
 def items_of(decision: Decision, system: CodeSystem, *, listed: bool = True) -> list[Item]:
@@ -91,10 +90,13 @@ def items_of(decision: Decision, system: CodeSystem, *, listed: bool = True) -> 
     field = find_codes(plain(decision.code_field), system, field=True).codes if decision.code_field else ()
     if is_title(text, system) and not find_codes(text, system).codes:  # titles of blocks hold their code
         return [Item(text if text.endswith("etc.") else text.strip(" .,;:\"'。"), field)]
-    if is_denial(text) or ends_in_denial(text, results=system.name != "icd10cm"):
+    orders = vocabulary(system).orders
+    if is_denial(text) or ends_in_denial(text, results=orders) or is_withheld(text, system):
         return []
-    if (affirmed := without_affirmation(text)) != text and system.name == "icd10cm":
+    if (affirmed := without_affirmation(text)) != text and not orders:
         decision, text = decision._replace(text=affirmed), affirmed
+    if (ordered := without_verb(text, system)) != text:
+        decision, text = decision._replace(text=ordered), ordered
     if statement := stated(text):
         names = named_in_sentence(text, system)
         if len(names) > 1 and not field:
@@ -107,8 +109,12 @@ def items_of(decision: Decision, system: CodeSystem, *, listed: bool = True) -> 
         junk = has_no_content(found.rest) or is_remark(found.rest) or _BROKEN_OFF.search(found.rest)
         rest = "" if junk else _clean(decision.text, found.rest, system)
         return [Item(rest, codes)] if sure and (field or not is_excluded(found.rest)) else []
-    if is_cut_off(text) or not re.search(r"[^\W\d_]{2}|[^\x00-\x7f]|\d{3}\.\d", text):
+    if orders and is_known_order(name := order_name(trim(text), system), system):
+        return [Item(name, ())]
+    if is_cut_off(text) or not (_SAYS_ORDER if orders else _SAYS).search(text):
         return []
+    if is_group_name(text, system):
+        return [Item(order_name(trim(text), system), ())]
     if states_nothing(text, system):
         return []
     cleaned = _clean(decision.text, text, system)
@@ -122,10 +128,15 @@ def items_of(decision: Decision, system: CodeSystem, *, listed: bool = True) -> 
             return [Item(name, ()) for name in named]
     return (
         [Item(cleaned, ())]
-        if cleaned and not says_nothing(cleaned) and (is_title(cleaned, system) or not is_heading(cleaned))
+        if cleaned
+        and not states_no_order(cleaned, system)
+        and (is_title(cleaned, system) or not (is_heading(cleaned) or is_order_heading(cleaned, system)))
         else []
     )
 
+
+_SAYS = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]|\d{3}\.\d")
+_SAYS_ORDER = re.compile(r"[^\W_][^\W_]|[^\W\d_]&[^\W\d_]|[^\x00-\x7f]")
 
 _BROKEN_OFF = re.compile(r"\b(?:is|are|as|was|were|be|code|codes)\Z", re.IGNORECASE)  # "Sepsis is coded as (A41.9)"
 
@@ -145,9 +156,8 @@ def _clean(raw: str, text: str, system: CodeSystem) -> str:
     if bold and (bold["colon"] or bold["tail"]):
         head = find_codes(plain(bold["head"]), system).rest
         if re.search(r"[^\W\d_]{2}", head) and not is_label(head) and not section_kind(head, system):
-            return without_explanation(trim(_PATIENT.sub("", head, count=1)), system)
+            return order_name(without_explanation(trim(_PATIENT.sub("", head, count=1)), system), system)
     text = without_label(text, system)
     text = _IS_PRESENT.sub("", text) if len(text) < 400 else text
     text = _LEAD.sub("", text, count=1) if _LEAD.match(text) else text
-    text = _ORDER.sub("", text, count=1) if system.name != "icd10cm" and _ORDER.match(text) else text
-    return trim(without_explanation(trim(text), system))
+    return order_name(trim(without_explanation(trim(text), system)), system)

@@ -10,7 +10,11 @@ from typing import TypeAlias
 
 from clinical_evals.matching.answer_headings import is_heading, is_label, section_kind
 from clinical_evals.matching.answer_items import Decision
+from clinical_evals.matching.answer_order_groups import labels_orders
+from clinical_evals.matching.answer_order_holds import is_hold
+from clinical_evals.matching.answer_order_words import is_group_name, is_order_field, is_order_label
 from clinical_evals.matching.answer_phrases import is_denial, is_evidence
+from clinical_evals.matching.answer_systems import vocabulary
 from clinical_evals.matching.answer_text import without_surrogates
 from clinical_evals.matching.answer_titles import is_title
 from clinical_evals.matching.answer_words import words_of
@@ -151,12 +155,16 @@ def _role(key: str, system: CodeSystem) -> str:
         any(re.match(_IGNORED, word) for word in words) and "diagnosis" not in words and "diagnoses" not in words
     ) or section_kind(text, system):
         return "ignore"
+    if is_order_field(text, system) and not any(word.startswith(("code", "loinc", "atc", "icd")) for word in words):
+        return "ignore"
     if _NAME.search(text):
         return "name"
     if any(word.startswith("icd") or word in ("code", "codes", "loinc", "atc") for word in words):
         return "code"
     if any(word in ("reasoning", "rationale", "evidence", "confidence") for word in words):
         return "ignore"
+    if is_order_label(text, system) or is_group_name(text, system):
+        return "decision"
     if is_heading(text) or is_label(text) or text in ("finding", "item", "decision", "value", "dx"):
         return "decision"
     return "decision" if not text or text.isdigit() else ""
@@ -194,6 +202,7 @@ def _is_row(value: list[Value], system: CodeSystem) -> bool:
 
 def _of_object(pairs: Pairs, system: CodeSystem, depth: int) -> list[Decision]:
     roles = [(_role(key, system), key, value) for key, value in pairs]
+    roles = [("" if _names_itself(*each, system) else each[0], *each[1:]) for each in roles]
     roles = [each for each in roles if not (each[0] in ("decision", "name") and _is_flag(each[2], system))]
     codes = [text for role, _, value in roles if role == "code" for text in _texts(value)]
     names = [text for role, _, value in roles if role == "name" for text in _texts(value)[:1]]
@@ -217,11 +226,20 @@ def _of_object(pairs: Pairs, system: CodeSystem, depth: int) -> list[Decision]:
     return found
 
 
+def _names_itself(role: str, key: str, value: Value, system: CodeSystem) -> bool:
+    """A key that is an order with its reason: {"CBC": "infection"}."""
+    name = " ".join(key.replace("_", " ").split())
+    if role != "decision" or not isinstance(value, str) or not is_group_name(name, system):
+        return False
+    return not labels_orders(name, value, system)
+
+
 _FLAGS = ("true", "false", "null", "none", "yes", "no")
 _NUMBER = re.compile(r"[-+]?\d{1,12}(?:\.\d{1,12})? ?%?")
 _ICD9 = re.compile(r"\d{3}\.\d{1,2}")
 _PRESENT = re.compile(r"(?:is )?(?:present|presence|exists|detected)")
 _ABSENT = re.compile(r"(?:is |was )?(?:ruled out|excluded|absent|denied|negated|refuted)")
+_ACTION = re.compile(r"(?:order |current |medication )?(?:status|action|decision|plan|disposition|recommendation)")
 _STATUS = re.compile(r"(?:(?:clinical|verification|diagnos\w+) )?(?:status|certainty|presence|assertion|likelihood)")
 
 
@@ -238,13 +256,15 @@ def _denies(key: str, value: Value, system: CodeSystem) -> bool:
     if not isinstance(value, str):
         return False
     name = " ".join(words_of(re.sub(r"([a-z])([A-Z])", r"\1 \2", key.replace("_", " "))))
+    if _ACTION.fullmatch(name) and vocabulary(system).orders:
+        return is_hold(value)
     if _ABSENT.fullmatch(name):
         return value.lower() in ("true", "yes")
     return (_PRESENT.fullmatch(name) or _STATUS.fullmatch(name)) is not None and _says_no(value, system)
 
 
 def _says_no(value: str, system: CodeSystem) -> bool:
-    if system.name != "icd10cm":  # an order: "negative" is its result
+    if vocabulary(system).orders:  # of an order: "negative" is its result
         return value.lower() in ("no", "false")
     return value != "None" and is_denial(value)  # None is Python's null: nothing is said
 

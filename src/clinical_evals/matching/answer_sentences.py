@@ -3,6 +3,8 @@
 import re
 
 from clinical_evals.matching.answer_explanations import states_nothing, trim, without_explanation
+from clinical_evals.matching.answer_order_holds import is_withheld
+from clinical_evals.matching.answer_orders import order_name, ordered_in_sentence
 from clinical_evals.matching.answer_split import split_pair
 from clinical_evals.matching.answer_statements import PLACE, stated
 from clinical_evals.matching.answer_words import words_of
@@ -46,7 +48,7 @@ _ARTICLE = re.compile(
 
 def named_in_sentence(text: str, system: CodeSystem, *, weak: bool = True) -> list[str]:
     """The conditions that a sentence says are the diagnosis, or (weak) that the patient has."""
-    named = stated(text[:2000])
+    named = stated(text[:2000]) or ordered_in_sentence(text, system)
     if not named:
         match = _NAMES.search(text[:2000]) or (_WEAK_NAMES.search(text[:2000]) if weak else None)
         if not match:
@@ -65,6 +67,8 @@ def named_in_sentence(text: str, system: CodeSystem, *, weak: bool = True) -> li
             else part.strip(" .,;:")
         )
         part = trim(part) if find_codes(part, system).codes else without_explanation(trim(part), system)
+        if is_withheld(part, system):
+            continue
         if part and re.search(r"[^\W\d_]{2}", part) and len(words_of(part)) <= 14 and not states_nothing(part, system):
-            names.append(part)
+            names.append(order_name(part, system))
     return names

@@ -7,7 +7,9 @@ import re
 from itertools import pairwise
 
 from clinical_evals.matching.answer_headings import is_heading, mentions_disease, section_kind
+from clinical_evals.matching.answer_orders import goes_on_with_order, is_known_order
 from clinical_evals.matching.answer_phrases import is_evidence, is_remark, is_sentence
+from clinical_evals.matching.answer_systems import vocabulary
 from clinical_evals.matching.answer_titles import is_title
 from clinical_evals.matching.answer_words import word_set, words_of
 from clinical_evals.matching.codes_in_text import find_codes, is_only_codes
@@ -63,7 +65,7 @@ def split_line(text: str, system: CodeSystem) -> list[str]:
         return _paired(parts, system)
     groups = _joined(parts, system)
     running = is_sentence(text) and not any(find_codes(part, system).codes for part in parts)
-    if running and not all(is_title(group, system) for group in groups):
+    if running and not all(is_title(group, system) or is_known_order(group, system) for group in groups):
         return [text]
     return _split_last(groups, system)
 
@@ -75,10 +77,13 @@ def split_slashes(text: str, system: CodeSystem) -> list[str]:
     """The decisions of "HTN/HLD/T2DM", three at least, each an abbreviation or a title; else the text."""
     head, comma, tail = text.partition(",")
     parts = [part.strip() for part in head.split("/")] if len(head) <= 300 else []
-    if len(parts) < 3 or system.name == "atc" or is_title(text, system) or is_title(head, system):
+    if len(parts) < 3 or not vocabulary(system).slashes or is_title(text, system) or is_title(head, system):
         return [text]  # EFV/FTC/TDF is one drug
     named = [
-        _ABBREVIATION.fullmatch(part) or is_title(part, system) or (len(words_of(part)) < 4 and mentions_disease(part))
+        _ABBREVIATION.fullmatch(part)
+        or is_known_order(part, system)
+        or is_title(part, system)
+        or (len(words_of(part)) < 4 and mentions_disease(part))
         for part in parts
     ]
     if not all(named) or any(map(is_heading, parts)):  # GI/GU/MSK
@@ -168,6 +173,10 @@ def _goes_on(before: str, part: str, mostly_capital: bool, system: CodeSystem) -
     words = words_of(part)
     if not words or len(before) > 400:
         return not words
+    if is_known_order(part, system):
+        return False
+    if goes_on_with_order(find_codes(part, system).rest, system):
+        return True
     if all(word in _QUALIFIERS or word in _GOES_ON or word.isdigit() for word in words):
         return True
     if is_title(part, system) and (len(words) > 1 or words[0] not in _GOES_ON):
@@ -176,11 +185,13 @@ def _goes_on(before: str, part: str, mostly_capital: bool, system: CodeSystem) -
         return True
     if is_title(f"{part} {before}", system):
         return True
-    return mostly_capital and part[:1].islower()
+    return mostly_capital and part[:1].islower() and not vocabulary(system).orders
 
 
 def _split_last(groups: list[str], system: CodeSystem, least: int = 2) -> list[str]:
     """The "and" without a comma before it: "diabetes, hypertension and CKD" ends with two decisions."""
+    if not groups:  # of a text of commas only
+        return groups
     last = groups[-1]
     halves = _INNER_AND.split(last)
     if (

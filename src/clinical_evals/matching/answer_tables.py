@@ -7,7 +7,11 @@ import re
 from clinical_evals.matching.answer_headings import is_code_label, is_heading, is_label, section_kind
 from clinical_evals.matching.answer_items import Decision
 from clinical_evals.matching.answer_measurements import is_measurement
-from clinical_evals.matching.answer_phrases import is_evidence, is_sentence, says_nothing
+from clinical_evals.matching.answer_order_holds import is_hold
+from clinical_evals.matching.answer_order_words import is_order_field, is_order_label
+from clinical_evals.matching.answer_orders import is_known_order, states_no_order
+from clinical_evals.matching.answer_phrases import is_evidence, is_sentence
+from clinical_evals.matching.answer_systems import vocabulary
 from clinical_evals.matching.answer_titles import is_title
 from clinical_evals.matching.answer_words import word_set, words_of
 from clinical_evals.matching.codes_in_text import find_codes, is_only_codes
@@ -80,7 +84,7 @@ def decisions_in_rows(rows: list[Row], system: CodeSystem, ruled: bool = False) 
     rows = [[_plain(cell) for cell in row[:_MAX_COLUMNS]] for row in rows]
     named = rows and (_is_header(rows[0], system) or (ruled and not _states_decision(rows[0], system)))
     header = rows[0] if named else None
-    if header and system.name != "loinc" and _is_lab_table(header):
+    if header and not vocabulary(system).results and _is_lab_table(header):
         return []
     found = []
     for row in rows[1:] if header else rows:
@@ -121,6 +125,10 @@ def _column(name: str, system: CodeSystem) -> str:
         return "code"
     if _INDEX.fullmatch(name):
         return "ignore"
+    if is_order_field(name, system):
+        return "ignore"
+    if is_order_label(name, system):
+        return "title"
     words = words_of(name)
     if section_kind(name, system) or (len(words) < 4 and words[0:1] and words[0] in _OTHER_COLUMNS):
         return "ignore"
@@ -131,11 +139,22 @@ def _column(name: str, system: CodeSystem) -> str:
     return "title" if is_label(name) or is_heading(name) else ""
 
 
+_ACTION = re.compile(r"(?:order |current )?(?:status|action|decision|plan|disposition|recommendation)", re.IGNORECASE)
+
+
 def _by_header(header: Row, row: Row, system: CodeSystem) -> Decision | None:
+    if vocabulary(system).orders and any(
+        _ACTION.fullmatch(name) and is_hold(cell) for name, cell in zip(header, row, strict=False)
+    ):
+        return None
     kinds = [_column(name, system) if name else "" for name in header]
     kinds += [""] * (len(row) - len(kinds))
-    codes = [cell for kind, cell in zip(kinds, row, strict=False) if kind == "code" and not says_nothing(cell)]
-    titles = [cell for kind, cell in zip(kinds, row, strict=False) if kind == "title" and not says_nothing(cell)]
+    codes = [
+        cell for kind, cell in zip(kinds, row, strict=False) if kind == "code" and not states_no_order(cell, system)
+    ]
+    titles = [
+        cell for kind, cell in zip(kinds, row, strict=False) if kind == "title" and not states_no_order(cell, system)
+    ]
     codes += [cell for cell in titles if is_only_codes(cell, system)]
     if codes or titles:
         worded = [cell for cell in titles if cell not in codes and re.search(r"[^\W\d_]{2}", cell)]
@@ -145,7 +164,7 @@ def _by_header(header: Row, row: Row, system: CodeSystem) -> Decision | None:
 
 
 def _by_content(row: Row, system: CodeSystem) -> Decision | None:
-    cells = [cell for cell in row if cell and not says_nothing(cell) and not cell.rstrip(".)").isdigit()]
+    cells = [cell for cell in row if cell and not states_no_order(cell, system) and not cell.rstrip(".)").isdigit()]
     codes = [cell for cell in cells if is_only_codes(cell, system)]
     worded = [cell for cell in cells if cell not in codes and re.search(r"[^\W\d_]{2}", cell)]
     titles = [
@@ -153,7 +172,11 @@ def _by_content(row: Row, system: CodeSystem) -> Decision | None:
         for cell in worded
         if not (is_label(cell) or is_evidence(cell) or is_sentence(cell) or is_measurement(cell))
     ]
-    titles = [cell for cell in worded if is_title(cell, system) or find_codes(cell, system).codes] or titles
+    titles = [
+        cell
+        for cell in worded
+        if is_title(cell, system) or is_known_order(cell, system) or find_codes(cell, system).codes
+    ] or titles
     if not codes and not titles:
         return Decision(worded[0]) if worded and len(row) > 1 and not is_label(worded[0]) else None
     return Decision(titles[0] if titles else "", ", ".join(codes))

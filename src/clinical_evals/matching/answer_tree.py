@@ -2,6 +2,8 @@
 
 from clinical_evals.matching.answer_headings import is_code_label, is_heading, is_label, section_kind
 from clinical_evals.matching.answer_lines import Line
+from clinical_evals.matching.answer_order_groups import labels_orders
+from clinical_evals.matching.answer_order_words import is_order_heading
 from clinical_evals.matching.answer_phrases import is_remark, is_sentence
 from clinical_evals.matching.answer_titles import is_title
 from clinical_evals.matching.answer_words import words_of
@@ -136,10 +138,12 @@ def opens_section(line: Line, system: CodeSystem) -> bool:
     if line.kind or line.level or len(words) > 300:
         return bool(line.level)
     head, colon, tail = words.partition(":")
-    if colon and (not tail.strip() or is_label(head) or section_kind(head, system)):
+    if colon and (
+        not tail.strip() or is_label(head) or section_kind(head, system) or labels_orders(head, tail, system)
+    ):
         return True
     if line.is_bold:
         return True
-    return (is_heading(words) and not is_title(words, system)) or (
+    return ((is_heading(words) or is_order_heading(words, system)) and not is_title(words, system)) or (
         section_kind(words, system) != "" and len(words_of(words)) <= 5
     )

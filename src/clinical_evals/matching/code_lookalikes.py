@@ -2,7 +2,9 @@
 
 import re
 
+from clinical_evals.matching.answer_systems import vocabulary
 from clinical_evals.matching.answer_words import word_set
+from clinical_evals.ontology import CodeSystem
 
 NAME_BEFORE = word_set(
     "vitamin vit coenzyme co enzyme ubiquinone hla parvovirus parvo enterovirus ev coxsackievirus coxsackie "
@@ -49,3 +51,14 @@ def is_vertebra_or_vitamin(text: str, start: int, end: int) -> bool:
     if text[start:end].upper() in ("T10", "T11", "T12"):
         return _SPINE.search(around) is not None
     return text[start:end].upper() == "B12" and _VITAMIN.search(around) is not None
+
+
+def is_range(written: str) -> bool:
+    """What beside a name is most likely a range of small numbers, though LOINC has such codes: 4-6 hours."""
+    return re.fullmatch(r"\d{1,2}-\d", written) is not None
+
+
+def is_fluid_or_vitamin(written: str, system: CodeSystem) -> bool:
+    """Names of drugs that have the shape of a drug's code: D5W, D50, B12. D10 alone is the code of a group."""
+    names = vocabulary(system).code_like_names
+    return names is not None and names.fullmatch(written) is not None

@@ -12,8 +12,15 @@ vertebrae (T12) and vitamins (B12).
 import re
 from typing import NamedTuple
 
+from clinical_evals.matching.answer_systems import vocabulary
 from clinical_evals.matching.answer_words import remembered
-from clinical_evals.matching.code_lookalikes import NAME_BEFORE, is_a_name, is_vertebra_or_vitamin
+from clinical_evals.matching.code_lookalikes import (
+    NAME_BEFORE,
+    is_a_name,
+    is_fluid_or_vitamin,
+    is_range,
+    is_vertebra_or_vitamin,
+)
 from clinical_evals.ontology import CodeSystem
 
 
@@ -67,6 +74,8 @@ def find_codes(text: str, system: CodeSystem, *, field: bool = False) -> CodesIn
         system: any code system; its `code_shape` and `normalize` decide.
         field: the text is a code column or field: whatever has the shape of a code there is meant as one.
     """
+    if whole_codes := _orders_alone(text, system):
+        return CodesInText(whole_codes, "", True)
     tokens = _tokens(text, system)
     if not tokens:
         code = _spaced_code(text, system)
@@ -83,8 +92,9 @@ def find_codes(text: str, system: CodeSystem, *, field: bool = False) -> CodesIn
         if field or alone or labelled:
             taken.append(token)
         elif token.valid:
-            taken += [] if _is_a_name(text, token.start, token.end) else [token]
-        elif bracketed or _beside_title(text, index, tokens):
+            name = _is_a_name(text, token.start, token.end) or (is_range(token.code) and token not in brackets)
+            taken += [] if name else [token]
+        elif (bracketed and not is_range(token.code)) or _beside_title(text, index, tokens):
             taken.append(token)
     codes = tuple(token.code for token in taken)
     leading = bool(taken) and _EMPTY.match(_LABEL.sub("", text[: taken[0].start])) is not None
@@ -94,8 +104,30 @@ def find_codes(text: str, system: CodeSystem, *, field: bool = False) -> CodesIn
 @remembered
 def is_only_codes(text: str, system: CodeSystem) -> bool:
     """Whether a text holds one or more codes (valid or of their shape), labels and separators, and nothing else."""
+    if _orders_alone(text, system):
+        return True
     tokens = _tokens(text, system)
     return (bool(tokens) and _nothing_else(text, 0, len(text), tokens)) or _spaced_code(text, system) is not None
+
+
+def _orders_alone(text: str, system: CodeSystem) -> tuple[str, ...]:
+    """The codes that a whole text of orders is: one with inner spaces (J01 DD04), or numbers of other systems.
+
+    Of the latter each is a (wrong) prediction, as they can be meant as nothing else.
+    """
+    known = vocabulary(system)
+    bare = _LABEL.sub("", text).strip(_EDGES + "()[]{}") if known.orders and len(text) < 400 else ""
+    if not bare or is_fluid_or_vitamin(bare, system):
+        return ()
+    if known.other_codes and all(map(known.other_codes.fullmatch, parts := _BETWEEN_CODES.split(bare))):
+        return tuple(parts)
+    whole = re.fullmatch(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+){1,3}", bare) and any(map(str.isdigit, bare))
+    spelled = bare.replace(" ", "") if whole or system.code_shape.fullmatch(bare.upper()) else ""
+    code = system.normalize(spelled) if spelled else None
+    return (code,) if code else ()
+
+
+_BETWEEN_CODES = re.compile(r" ?[,;/] ?| ")
 
 
 def _tokens(text: str, system: CodeSystem) -> list[_Token]:
@@ -110,7 +142,7 @@ def _tokens(text: str, system: CodeSystem) -> list[_Token]:
 
 def _token_at(text: str, start: int, end: int, system: CodeSystem) -> _Token | None:
     """The longest code that starts here, else a token that has the shape of one."""
-    if _attached(text, start, system):
+    if _attached(text, start, system) or is_fluid_or_vitamin(text[start:end], system):
         return None
     dotted = _DOTTED.match(text, start)
     if (range_ := _HYPHENED.match(text, start)) and (code := _normal(range_[0], system)):

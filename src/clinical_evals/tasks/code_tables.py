@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from clinical_evals.matching.dictionary import DICTIONARIES
+from clinical_evals.ruled_table import ruled
 from clinical_evals.tasks.code_results import CodeResult
 from clinical_evals.tasks.results import Intervals
-from clinical_evals.ruled_table import ruled
 
 
 def format_codes(result: CodeResult) -> list[str]:

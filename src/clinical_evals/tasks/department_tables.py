@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from clinical_evals.ior_bench.prompts import STRATEGIES
 from clinical_evals.ior_bench.shots import describe_shots
+from clinical_evals.ruled_table import ruled
 from clinical_evals.scoring.department import as_printed, confusion_pairs
 from clinical_evals.tasks.department_results import DepartmentResult
 from clinical_evals.tasks.robustness import Robustness
-from clinical_evals.ruled_table import ruled
 
 MOST_CONFUSED = 5
 _RATES = ("no_answer_rate", "ambiguous_rate", "macro_f1")

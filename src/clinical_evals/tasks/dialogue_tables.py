@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from clinical_evals.ior_bench.simulator import MOST_QUESTIONS
+from clinical_evals.ruled_table import ruled
 from clinical_evals.scoring.department import as_printed, confusion_pairs
 from clinical_evals.scoring.turns import TurnScore
 from clinical_evals.tasks.department_tables import MOST_CONFUSED
 from clinical_evals.tasks.dialogue_results import ROLES, DialogueResult
-from clinical_evals.ruled_table import ruled
 
 _HEAD = ["turn", "accuracy", "gain", "no answer", "ambiguous"]
 MOST_NAMED = 10
