@@ -48,10 +48,10 @@ Returns:
     system (chapter, block, category, subcategory, full; section, body_system, operation, full; class, group, subgroup,
     full; level1 to level4, full) and average (the mean over them, for "atc" without full), and how the answers were
     understood: rows, items, share_code, share_title, share_embedding, share_unmatched (of the items, 0 to 1),
-    invalid_codes, empty_answers; with "official" also rows_left_out and own_titles (1 where no dictionary was given). With per_row=True also
-    per_row, in the order of the rows: dicts of precision_LEVEL, recall_LEVEL and f1_LEVEL of that row alone, predicted
-    (its distinct codes, sorted), invalid (those of its codes that do not exist), items (how many were found in the
-    answer) and scored: False, with None for scores, where "official" leaves the row out.
+    invalid_codes, empty_answers; with "official" also rows_left_out and own_titles (1 where no dictionary was given).
+    With per_row=True also per_row, in the order of the rows: dicts of precision_LEVEL, recall_LEVEL and f1_LEVEL of
+    that row alone, predicted (its distinct codes, sorted), invalid (those of its codes that do not exist), items (how
+    many were found in the answer) and scored: False, with None for scores, where "official" leaves the row out.
 
 Examples:
 
