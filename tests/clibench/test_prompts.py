@@ -4,6 +4,8 @@ import hashlib
 import json
 from pathlib import Path
 
+import pytest
+
 from clinical_evals.clibench.prompts import HEADINGS, NOTHING, PROMPT_VERSION, SYSTEM, TASK_PROMPTS, user_text
 from clinical_evals.clibench.segments import Segments
 
@@ -13,15 +15,33 @@ SEGMENTS = Segments(
 KNOWN = json.loads((Path(__file__).parent / "prompt_hashes.json").read_text())
 
 
-def test_a_changed_prompt_has_a_raised_version() -> None:
-    whole = "\0".join(
-        [SYSTEM, *(user_text(task, SEGMENTS) for task in TASK_PROMPTS), user_text("diagnosis", Segments(*[""] * 5))]
-    )
+@pytest.mark.parametrize("task", TASK_PROMPTS)
+def test_a_changed_prompt_has_a_raised_version(task: str) -> None:
+    whole = "\0".join([SYSTEM, user_text(task, SEGMENTS), user_text(task, Segments(*[""] * 5))])
     found = hashlib.sha256(whole.encode()).hexdigest()
-    assert KNOWN.get(PROMPT_VERSION) == found, (
-        "the prompt changed: raise PROMPT_VERSION, and add the new version with its hash to prompt_hashes.json (keep "
-        "the old ones)"
+    assert KNOWN.get(PROMPT_VERSION, {}).get(task) == found, (
+        f"the prompt of {task} changed: raise PROMPT_VERSION, and add the new version with its hash {found} to "
+        "prompt_hashes.json (keep the old ones)"
     )
+
+
+def test_tasks_of_the_first_day_show_what_is_known_then() -> None:
+    """Profile and record (protocol.md 2.1); results, reports and history are of the diagnosis task alone."""
+    for task in ("procedure", "lab_order", "prescription"):
+        text = user_text(task, SEGMENTS)
+        assert [part in text for part in SEGMENTS] == [True, False, True, False, False]
+        assert text.startswith(TASK_PROMPTS[task].instruction)
+        assert text.endswith(TASK_PROMPTS[task].question)
+        assert "one a line" in TASK_PROMPTS[task].question
+        assert "as many as you are confident of" in TASK_PROMPTS[task].instruction.replace("\n", " ")
+
+
+def test_codes_are_asked_for_where_the_paper_does() -> None:
+    """The code form for diagnoses and procedures, names for labs and drugs (protocol.md 2.4)."""
+    assert "ICD-10-PCS code" in TASK_PROMPTS["procedure"].instruction
+    for task in ("lab_order", "prescription"):
+        assert "code" not in TASK_PROMPTS[task].instruction
+        assert "name" in TASK_PROMPTS[task].instruction
 
 
 def test_instruction_segments_and_question_in_this_order() -> None:

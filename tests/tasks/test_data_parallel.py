@@ -27,7 +27,7 @@ def model(shared: Path, tokenizer: Any) -> Path:
 def run(model: Path, out: Path, batch_size: int) -> Path:
     """One process; returns the log."""
     arguments = f"model_name={model},dtype=float32"
-    (result,) = evaluate(Options(arguments, "clibench", out, ROWS, batch_size, answer_tokens=TOKENS))
+    (result,) = evaluate(Options(arguments, "clibench|diagnosis", out, ROWS, batch_size, answer_tokens=TOKENS))
     return result.log
 
 
@@ -36,7 +36,8 @@ def launch(model: Path, out: Path) -> "subprocess.CompletedProcess[str]":
     command = [
         sys.executable, "-m", "accelerate.commands.accelerate_cli", "launch", "--multi_gpu", "--num_processes", "2",
         "--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "0",
-        "-m", "clinical_evals", "eval", "accelerate", f"model_name={model},dtype=float32", "--tasks", "clibench",
+        "-m", "clinical_evals", "eval", "accelerate", f"model_name={model},dtype=float32",
+        "--tasks", "clibench|diagnosis",
         "--output-dir", str(out), "--max-samples", str(ROWS), "--batch-size", "2", "--answer-tokens", str(TOKENS),
     ]  # fmt: skip
     environment = {**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}

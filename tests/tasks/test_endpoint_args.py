@@ -134,6 +134,6 @@ def test_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_options_that_do_not_fit(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
-    options = Options(f"model_name=m,base_url={URL}", "clibench", tmp_path, 1, backend="endpoint")
+    options = Options(f"model_name=m,base_url={URL}", "clibench|diagnosis", tmp_path, 1, backend="endpoint")
     with pytest.raises(ClinicalEvalsError, match=message):
         evaluate(options._replace(**changes))

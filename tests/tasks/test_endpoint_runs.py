@@ -500,7 +500,7 @@ def test_a_proxy_before_this_machine_is_a_way_out(
     server: EndpointServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mimic_like: None
 ) -> None:
     server.script = lambda asked: completion(asked, "I10")
-    patients = {"tasks": "clibench", "max_samples": 2}
+    patients = {"tasks": "clibench|diagnosis", "max_samples": 2}
     with monkeypatch.context() as environment:
         environment.setenv("http_proxy", server.url.removesuffix("/v1"))  # it sees what would go out
         with pytest.raises(GuardError, match=r"nothing was sent to the model endpoint 'http://127.0.0.1:\d+/v1'"):
@@ -526,7 +526,7 @@ def test_another_machine_is_asked_nothing_without_consent(
     monkeypatch.setattr(endpoint_client.EndpointClient, "__init__", None)  # there is no way to send anything
     args = "model_name=m,base_url=http://10.20.30.40:8000/v1,context=4096"
     with pytest.raises(GuardError, match=r"nothing was sent to the model endpoint 'http://10.20.30.40:8000/v1'"):
-        run(server, tmp_path / "out", tasks="clibench", model_args=args)
+        run(server, tmp_path / "out", tasks="clibench|diagnosis", model_args=args)
     assert not list((tmp_path / "out").rglob("predictions.jsonl"))
 
 
@@ -559,7 +559,7 @@ def test_transformers_serve_gives_what_the_model_gives(
     # First as it is, then through a proxy with all the faults that pass.
     with serve(str(chain_model), tmp_path) as url:
         args = f"model_name={chain_model},base_url={url},context=8192"
-        usual = Options(args, "clibench", tmp_path / "out", 3, answer_tokens=20, backend="endpoint")
+        usual = Options(args, "clibench|diagnosis", tmp_path / "out", 3, answer_tokens=20, backend="endpoint")
         (result,) = evaluate(usual)
         assert [line["answers"] for line in result.lines] == [["I10, E46"]] * 3
         assert {line["finish"][0] for line in result.lines} == {"stop"}

@@ -42,7 +42,9 @@ def test_the_pins_notice_a_change_of_either_protocol(monkeypatch: pytest.MonkeyP
 
 
 def test_the_files_of_a_run_name_every_version(chain_model: Path, tmp_path: Path) -> None:
-    options = Options(f"model_name={chain_model}", "clibench", tmp_path, 2, protocol="both", answer_tokens=12)
+    options = Options(
+        f"model_name={chain_model}", "clibench|diagnosis", tmp_path, 2, protocol="both", answer_tokens=12
+    )
     standard, official = evaluate(options)
     header, _ = read_log(standard.log)
     assert header["run"]["prompt"] == PROMPT_VERSION

@@ -75,7 +75,7 @@ def long(endless_model: Path, repository: Path, tmp_path_factory: pytest.TempPat
         patch.setenv("CLIBENCH_DIR", str(folder / "data"))
         patch.setattr(LlamaForCausalLM, "generate", watched)
         (long.result,) = evaluate(
-            Options(f"model_name={endless_model},dtype=float32", "clibench", folder / "out", batch_size=2)
+            Options(f"model_name={endless_model},dtype=float32", "clibench|diagnosis", folder / "out", batch_size=2)
         )
     return long
 
@@ -129,5 +129,5 @@ def test_a_history_that_does_not_fit_is_an_error_that_names_the_row(
         r"but a context of 2048 tokens less 650 reserved for the answer leaves 1398"
     )
     with pytest.raises(InputError, match=message):
-        evaluate(Options(f"model_name={endless_model}", "clibench", tmp_path / "out"))
+        evaluate(Options(f"model_name={endless_model}", "clibench|diagnosis", tmp_path / "out"))
     assert not [*tmp_path.rglob("predictions.jsonl")]  # before any answer

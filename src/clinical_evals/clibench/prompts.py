@@ -34,11 +34,15 @@ RESERVED_OUTPUT = 650
 
 
 class TaskPrompt(NamedTuple):
-    """The two fixed texts around the patient segments of one task."""
+    """The fixed texts of one task, and which of the patient segments it shows."""
 
     instruction: str
     question: str
+    shown: tuple[str, ...]
 
+
+EARLY = ("profile", "record")
+"""What is known when the first procedures, labs and drugs are ordered (protocol.md 2.1)."""
 
 TASK_PROMPTS = {
     "diagnosis": TaskPrompt(
@@ -50,7 +54,41 @@ TASK_PROMPTS = {
             "you are confident of."
         ),
         question=("List all diagnoses of this admission, one a line, each as an ICD-10-CM code or in plain language."),
-    )
+        shown=Segments._fields,
+    ),
+    "procedure": TaskPrompt(
+        instruction=(
+            "Below is what is known about one patient at the start of one hospital admission. State the procedures "
+            "that should be performed first: operations, drainages, lines, tubes, transfusions, ventilation, "
+            "procedures for imaging or treatment.\n"
+            "Write one procedure a line, as an ICD-10-PCS code or in plain language, and nothing else. Give as many "
+            "as you are confident of."
+        ),
+        question=(
+            "List the first procedures of this admission, one a line, each as an ICD-10-PCS code or in plain language."
+        ),
+        shown=EARLY,
+    ),
+    "lab_order": TaskPrompt(
+        instruction=(
+            "Below is what is known about one patient at the start of one hospital admission. State the laboratory "
+            "tests that should be ordered first, each single test of a panel by itself.\n"
+            "Write the name of one laboratory test a line, with the specimen where it is not blood, and nothing else. "
+            "Give as many as you are confident of."
+        ),
+        question="List the first laboratory tests to order for this admission, one a line, each by its name.",
+        shown=EARLY,
+    ),
+    "prescription": TaskPrompt(
+        instruction=(
+            "Below is what is known about one patient at the start of one hospital admission. State the drugs that "
+            "should be prescribed first, those that are taken at home and go on among them.\n"
+            "Write the name of one drug a line, by its substance and without a dose, and nothing else. Give as many "
+            "as you are confident of."
+        ),
+        question="List the first drugs to prescribe for this admission, one a line, each by its name.",
+        shown=EARLY,
+    ),
 }
 """By config of the dataset."""
 
@@ -60,8 +98,8 @@ def user_text(task: str, segments: Segments) -> str:
 
     Args:
         task: a key of `TASK_PROMPTS`.
-        segments: the patient segments, whole or cut.
+        segments: the patient segments, whole or cut; those that the task does not show are left out.
     """
     prompt = TASK_PROMPTS[task]
-    parts = [f"## {heading}\n{text or NOTHING}" for heading, text in zip(HEADINGS, segments, strict=True)]
+    parts = [f"## {getattr(HEADINGS, name)}\n{getattr(segments, name) or NOTHING}" for name in prompt.shown]
     return "\n\n".join([prompt.instruction, *parts, prompt.question])

@@ -45,7 +45,7 @@ def find_scorer(system: str, protocol: str = "standard", dictionary: Path | None
     return _scorer(system, protocol, dictionary if protocol == "official" else None)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def score_rows(
     rows: tuple[AnsweredRow, ...], system: str, protocol: str = "standard", dictionary: Path | None = None
 ) -> Scored:
@@ -54,6 +54,6 @@ def score_rows(
     return scorer.score([row.answer for row in rows], [row.gold for row in rows])
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def _scorer(system: str, protocol: str, dictionary: Path | None) -> CodeScorer:
     return CodeScorer(system, protocol, dictionary=dictionary)

@@ -1,4 +1,4 @@
-"""CliBench as lighteval tasks (arXiv 2406.09923): `clibench:diagnosis`.
+"""CliBench as lighteval tasks (arXiv 2406.09923): `clibench:diagnosis`, `procedure`, `lab_order`, `prescription`.
 
     clinical-evals eval accelerate "model_name=…" --tasks "clibench|diagnosis"
     lighteval accelerate "model_name=…" "clibench:diagnosis|0" --custom-tasks clinical_evals.tasks.clibench
@@ -19,7 +19,7 @@ from clinical_evals.ontology import get_system
 from clinical_evals.tasks.benchmark import Asked, Plan, PromptOptions
 from clinical_evals.tasks.generation import Chat
 from clinical_evals.tasks.metrics import hierarchical_scores
-from clinical_evals.tasks.names import Task, find_task
+from clinical_evals.tasks.names import TASKS, Task, find_task
 from clinical_evals.tasks.plain_context import EstimatedTokens, assumed_context
 from clinical_evals.tasks.prediction_log import hash_row
 from clinical_evals.truncation import Room, fit_prompt
@@ -95,16 +95,18 @@ def record_to_cut_doc(row: Row, task_name: str) -> Doc:
 
 TASKS_TABLE = [
     LightevalTaskConfig(
-        name="clibench:diagnosis",
+        name=task.name,
         prompt_function=record_to_cut_doc,
-        hf_repo="clibench",
-        hf_subset="diagnosis",
+        hf_repo=task.dataset,
+        hf_subset=task.subset,
         hf_avail_splits=["test", "train"],
         evaluation_splits=["test"],
-        metrics=[hierarchical_scores("icd10cm")],
+        metrics=[hierarchical_scores(task.system)],
         generation_size=RESERVED_OUTPUT,
         stop_sequence=[],  # without it a tuple, on which lighteval fails when the model has no chat template
         version=int(PROMPT_VERSION),
     )
+    for task in TASKS
+    if task.benchmark == "clibench"
 ]
 """What `--custom-tasks` reads."""

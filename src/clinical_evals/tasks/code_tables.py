@@ -37,6 +37,11 @@ def format_own_titles(diagnostics: dict[str, float], system: str) -> str:
     """That the official protocol had no dictionary of MIMIC, and which one it would be; else nothing."""
     if not diagnostics.get("own_titles"):
         return ""
+    if system == "loinc":
+        return (
+            "official: our own titles and LOINC numbers stand in for MIMIC's itemids, which the published tables "
+            "used; levels are counted from the root"
+        )
     return (
         "official: our own titles stand in for MIMIC's dictionary, which the published tables used; "
         f"--dictionary {DICTIONARIES[system]} gives it"

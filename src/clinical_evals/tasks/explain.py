@@ -75,7 +75,7 @@ def format_answer(line: Line, answer: ResolvedAnswer, system: CodeSystem, protoc
     ]
     for item, times in Counter(answer.items).items():
         became = [
-            f"{match.code} {system.title(match.code)}{_mark(match.code, gold)} [{_how(match)}]"
+            f"{match.code} {_title(match.code, system)}{_mark(match.code, gold)} [{_how(match)}]"
             for match in item.matches
         ]
         became += [f"{printable(code)} [no code of the release: wrong]" for code in item.invalid]
@@ -118,6 +118,11 @@ def _format_scores(scored: Scored) -> str:
         precision, recall, f1 = (f"{value:.2f}" for value in values)
         shown.append(f"  {level:<{width}}  {precision:>9}  {recall:>6}  {f1:>6}")
     return "\n".join(shown)
+
+
+def _title(code: str, system: CodeSystem) -> str:
+    """Of a code of the release its title; what MIMIC's own tables give may be an ICD-9 code or a number of theirs."""
+    return system.title(code) if system.normalize(code) == code else "(not of the release)"
 
 
 def _times(times: int, space: str = " ") -> str:

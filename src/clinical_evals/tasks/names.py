@@ -45,14 +45,22 @@ class Task(NamedTuple):
 
 
 TASKS = (
-    Task(
-        "clibench",
-        "diagnosis",
-        "clinical_evals.tasks.clibench",
-        "discharge diagnoses of an admission as ICD-10-CM codes; micro P/R/F1 and macro F1 at five levels",
-        dataset="clibench",
-        subset="diagnosis",
-        system="icd10cm",
+    *(
+        Task(
+            "clibench",
+            config,
+            "clinical_evals.tasks.clibench",
+            f"{what}; micro P/R/F1 and macro F1 at {levels} levels",
+            dataset="clibench",
+            subset=config,
+            system=system,
+        )
+        for config, system, what, levels in (
+            ("diagnosis", "icd10cm", "discharge diagnoses of an admission as ICD-10-CM codes", "five"),
+            ("procedure", "icd10pcs", "first procedures of an admission as ICD-10-PCS codes", "four"),
+            ("lab_order", "loinc", "first lab orders of an admission as LOINC numbers", "four"),
+            ("prescription", "atc", "first prescriptions of an admission as ATC codes", "five"),
+        )
     ),
     *(
         Task(
@@ -86,6 +94,7 @@ TASKS = (
 """All tasks of this version."""
 
 GROUPS = {
+    "clibench": "the four decisions of CliBench",
     "ior_bench:static": "the four strategies, and the robustness over them",
     "ior_bench:dynamic": "the dialogues, for both hospitals",
 }
@@ -99,7 +108,7 @@ def parse_tasks(text: str) -> list[Task]:
 
     >>> [task.name for task in parse_tasks("clibench|diagnosis")]
     ['clibench:diagnosis']
-    >>> parse_tasks("clibench:diagnosis|0, custom|clibench:diagnosis|0") == parse_tasks("clibench")
+    >>> parse_tasks("clibench:diagnosis|0, custom|clibench:diagnosis|0") == parse_tasks("clibench|diagnosis")
     True
 
     Raises:

@@ -42,16 +42,29 @@ def check_scoring(tasks: Sequence[Task], protocols: Sequence[str], dictionary: P
     """Look at what scoring will need, before any work is done.
 
     Raises:
-        InputError: a dictionary that cannot be used, or that no task has a use for.
+        InputError: a dictionary that cannot be used, or that the tasks have no use for.
+        ResourceMissingError: a code system's files are not on this machine.
         UnknownNameError: no such protocol.
     """
-    systems = {task.system for task in tasks if task.system}
-    if dictionary is not None and not systems:
+    systems = sorted({task.system for task in tasks if task.system})
+    names = ", ".join(task.name for task in tasks)
+    if dictionary is not None:
+        _check_dictionary(dictionary, systems, names)
+    for system in systems:
+        for protocol in protocols:
+            find_scorer(system, protocol, dictionary)
+
+
+def _check_dictionary(dictionary: Path, systems: Sequence[str], names: str) -> None:
+    if not systems:
+        raise InputError(f"--dictionary {dictionary} gives titles of codes, and {names} asks for none. Leave it out.")
+    if len(systems) > 1:
         raise InputError(
-            f"--dictionary {dictionary} gives titles of codes, and {', '.join(task.name for task in tasks)} asks for "
-            "none. Leave it out."
+            f"--dictionary {dictionary} is of one code system, and {names} ask for {', '.join(systems)}. Run the "
+            "tasks one by one."
         )
-    if tuple(protocols) != ("standard",):  # which has nothing that could be wrong
-        for system in systems:
-            for protocol in protocols:
-                find_scorer(system, protocol, dictionary)
+    if systems == ["loinc"]:
+        raise InputError(
+            f"--dictionary {dictionary}: with MIMIC's table of labs the official protocol compares itemids, and the "
+            f"gold of {names} are LOINC numbers. Leave it out: the levels are then counted from the root, as released."
+        )
