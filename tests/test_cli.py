@@ -43,7 +43,8 @@ def test_version_names_everything_a_result_depends_on(capsys: pytest.CaptureFixt
     assert exit_.value.code == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"clinical-evals {__version__}"
-    assert [line.split()[0] for line in lines] == ["clinical-evals", "protocol", "prompts", "prompts", "icd10cm"]
+    versions = ["clinical-evals", "protocol", "prompts", "prompts", "icd10cm", "icd10pcs", "loinc", "atc"]
+    assert [line.split()[0] for line in lines] == versions
     assert "2026" in lines[4]
 
 

@@ -6,6 +6,7 @@ Every column is read as text, so that codes keep their leading zeros, and cast w
 import contextlib
 import os
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -98,6 +99,8 @@ class DuckDBEngine:
             temp_directory=str(self._spill),
             preserve_insertion_order=False,  # every stored table is sorted; it saves memory
         )
+        if sys.stderr.isatty():
+            self._connection.raw_sql("SET enable_progress_bar = true")
 
     def read(self, source: Source, columns: Sequence[str]) -> "ir.Table":
         """See `Engine`."""

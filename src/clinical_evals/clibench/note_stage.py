@@ -8,6 +8,8 @@ from itertools import islice
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tqdm import tqdm
+
 from clinical_evals.clibench.notes import admission_record
 from clinical_evals.clibench.stages import Stages
 from clinical_evals.write_aside import written_aside
@@ -82,11 +84,16 @@ def _filter(stages: Stages, notes: "ir.Table", path: Any, workers: int) -> Cut:
     number = size = kept = 0
     places: Counter[str] = Counter()
     characters: Counter[str] = Counter()
-    with written_aside(path, alone=True) as aside, pq.ParquetWriter(aside, schema, compression="zstd") as writer:
+    with (
+        written_aside(path, alone=True) as aside,
+        pq.ParquetWriter(aside, schema, compression="zstd") as writer,
+        tqdm(desc="notes", unit="note", mininterval=2, disable=None) as bar,
+    ):
         for batch, (records, dropped) in _cut_all(_batches(stages, notes), workers):
             columns = [batch.column(name) for name in _COLUMNS]
             writer.write_batch(pa.record_batch([*columns, pa.array(records, pa.string())], schema=schema))
             number += batch.num_rows
+            bar.update(batch.num_rows)
             size += sum(map(_letters, batch.column("text").to_pylist()))
             kept += sum(map(_letters, records))
             for reason, length in dropped:

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from tqdm import tqdm
+
 from clinical_evals.clibench import mimic
 from clinical_evals.clibench.draws import Split, draw_task, mimic_key
 from clinical_evals.clibench.engines import open_engine
@@ -322,7 +324,8 @@ def _write_task(task: str, split: Split, rows: Rows, system: Any, data: Path) ->
     for name, ids in split.ids().items():
         leaks = _Leaks()
         path = data / task / f"{name}.parquet"
-        written = _write_rows(path, task, leaks.watch(rows.batches(task, ids, system)))
+        with tqdm(desc=f"{task} {name}", total=len(ids), unit="row", mininterval=2, disable=None) as bar:
+            written = _write_rows(path, task, leaks.watch(rows.batches(task, ids, system)), bar)
         about["splits"][name] = {
             "rows": written,
             "statistics": split.statistics[name]._asdict(),
@@ -331,7 +334,7 @@ def _write_task(task: str, split: Split, rows: Rows, system: Any, data: Path) ->
     return about
 
 
-def _write_rows(path: Path, task: str, tables: Iterable[Any]) -> int:
+def _write_rows(path: Path, task: str, tables: Iterable[Any], bar: "tqdm[Any]") -> int:
     import pyarrow.parquet as pq
     from datasets.table import table_cast
 
@@ -342,6 +345,7 @@ def _write_rows(path: Path, task: str, tables: Iterable[Any]) -> int:
         for table in tables:
             writer.write_table(table_cast(table, schema).replace_schema_metadata(schema.metadata))
             written += table.num_rows
+            bar.update(table.num_rows)
     return written
 
 
