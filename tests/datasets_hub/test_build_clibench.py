@@ -189,7 +189,10 @@ def test_it_loads_by_its_bare_name(mimic: Path, tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_config_without_a_sample_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An installation that was cut down to the sample of one config."""
     datasets = pytest.importorskip("datasets")
+    (tmp_path / "cut" / "data" / "diagnosis").mkdir(parents=True)
+    monkeypatch.setattr("clinical_evals.datasets_hub.built_data.dataset_folder", lambda name: tmp_path / "cut")
     monkeypatch.delenv("CLIBENCH_DIR", raising=False)
     with pytest.raises(InputError, match="the embedded sample of clibench has no procedure, only diagnosis"):
         datasets.load_dataset("clibench", "procedure", cache_dir=str(tmp_path / "cache"))
@@ -310,6 +313,18 @@ def test_a_full_disk_leaves_nothing_half(mimic: Path, tmp_path: Path) -> None:
     assert "clinical-evals: error: " in done.stderr
     assert "Traceback" not in done.stderr
     assert not out.exists()
+
+
+def test_one_build_into_a_folder_at_a_time(mimic: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+
+    def begin_another(line: str) -> None:
+        if line == "reading labs":
+            with pytest.raises(InputError, match=r"another build into .*out is running"):
+                build(mimic, out)
+
+    build(mimic, out, begin_another)
+    assert verify_clibench(out, lambda line: None) == []
 
 
 def test_a_second_build_of_the_same_is_there_already(mimic: Path, tmp_path: Path) -> None:

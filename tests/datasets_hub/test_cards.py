@@ -1,6 +1,7 @@
 """The cards say what the data are: schema, SHA-256, counts, licence and the notices."""
 
 import hashlib
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,10 @@ def of_config(name: str, part: str, config: str) -> dict[str, Any]:
 
 def test_every_dataset_has_schemas() -> None:
     assert SCHEMAS.keys() == DATASETS.keys()
-    assert SAMPLED == {"clibench": ["diagnosis"], "ior-bench": ["static", "dynamic_h1", "dynamic_h2"]}
+    assert SAMPLED == {
+        "clibench": ["diagnosis", "procedure", "lab_order", "prescription"],
+        "ior-bench": ["static", "dynamic_h1", "dynamic_h2"],
+    }
 
 
 @every_dataset
@@ -114,6 +118,21 @@ def test_clibench_carries_the_notice_of_loinc() -> None:
     text = CARDS["clibench"][1]
     assert "This material contains content from LOINC (http://loinc.org)." in text
     assert "under the license at http://loinc.org/license" in text.replace("\n> ", " ")
+
+
+def test_clibench_carries_the_notices_of_atc_and_icd10pcs() -> None:
+    text = CARDS["clibench"][1].replace("\n> ", " ").replace("\n", " ")
+    assert "© WHO Collaborating Centre for Drug Statistics Methodology" in text
+    assert "ICD-10-PCS codes and titles are works of the US government" in text
+
+
+def test_clibench_counts_its_rows_and_codes_in_the_text() -> None:
+    for config in SCHEMAS["clibench"]:
+        for split in SPLITS["clibench"]:
+            path = dataset_folder("clibench") / "data" / config / f"{split}.json"
+            sizes = [len(row["codes"]) for row in json.loads(path.read_text(encoding="utf-8"))["rows"]]
+            line = f"| `{config}` | `{split}` | {len(sizes)} | {min(sizes)}–{max(sizes)} |"
+            assert line in CARDS["clibench"][1]
 
 
 def test_ior_bench_counts_its_rows_in_the_text() -> None:

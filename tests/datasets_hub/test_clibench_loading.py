@@ -76,6 +76,22 @@ def test_names_and_splits_can_be_asked_for() -> None:
     assert datasets.get_dataset_split_names("clibench", "diagnosis") == ["test", "train"]
 
 
+@pytest.mark.parametrize(
+    ("config", "rows"),
+    [("procedure", (25, 5)), ("lab_order", (40, 12)), ("prescription", (40, 12))],
+)
+@pytest.mark.parametrize("streaming", [False, True])
+def test_the_other_three_configs_by_name(config: str, rows: tuple[int, int], streaming: bool) -> None:
+    loaded = datasets.load_dataset("clibench", config, streaming=streaming)
+    assert loaded["test"].features == FEATURES
+    assert [len(list(loaded[split])) for split in ("test", "train")] == list(rows)
+    for split in ("test", "train"):
+        path = dataset_folder("clibench") / f"data/{config}/{split}.json"
+        assert same_rows(loaded[split], json.loads(path.read_text(encoding="utf-8"))["rows"])
+    assert datasets.get_dataset_split_names("clibench", config) == ["test", "train"]
+    assert datasets.load_dataset_builder("clibench", config).info.description.startswith("SYNTHETIC")
+
+
 def test_the_info_says_synthetic() -> None:
     info = datasets.load_dataset_builder("clibench", "diagnosis").info
     assert info.description.startswith("SYNTHETIC")
@@ -118,6 +134,15 @@ def test_by_folder_path_through_the_card(copied: Path) -> None:
                 assert math.isclose(lab["valuenum"], wanted["valuenum"], rel_tol=1e-15)
                 lab["valuenum"] = wanted["valuenum"]
         assert found == expected
+
+
+@pytest.mark.parametrize("config", ["procedure", "lab_order", "prescription"])
+def test_the_other_three_configs_by_folder_path(copied: Path, config: str) -> None:
+    # These rows have no laboratory results, so no fraction that pandas could miss.
+    expected = json.loads((copied / f"data/{config}/test.json").read_text(encoding="utf-8"))["rows"]
+    loaded = datasets.load_dataset(str(copied), config, split="test")
+    assert loaded.features == FEATURES
+    assert same_rows(loaded, expected)
 
 
 def test_by_folder_path_streaming(copied: Path) -> None:

@@ -22,7 +22,7 @@ ALLOWED = {".py", ".md", ".txt", ".json", ".typed"}
 SOURCES = {"clinical_evals/assets/": "", "clinical_evals/": "src/clinical_evals/"}
 SECRETS = (
     "datasets/clibench/data/diagnosis/validation.json",  # not ignored by git, and not in the list either
-    "datasets/clibench/data/procedure/test.json",
+    "datasets/clibench/data/procedure/validation.json",
     "datasets/clibench/data/diagnosis/test.parquet",  # ignored by git
     "datasets/ior-bench/data/static/test.parquet",  # what a hospital built in the wrong place
     "datasets/ior-bench/data/static/build-report.txt",
@@ -103,6 +103,12 @@ def test_metric_script_sample_and_all_modules_are_there(wheel: Path, known_to_gi
         "datasets/clibench/README.md",
         "datasets/clibench/data/diagnosis/test.json",
         "datasets/clibench/data/diagnosis/train.json",
+        "datasets/clibench/data/lab_order/test.json",
+        "datasets/clibench/data/lab_order/train.json",
+        "datasets/clibench/data/prescription/test.json",
+        "datasets/clibench/data/prescription/train.json",
+        "datasets/clibench/data/procedure/test.json",
+        "datasets/clibench/data/procedure/train.json",
         "datasets/ior-bench/README.md",
         "datasets/ior-bench/data/static/test.json",
         "datasets/ior-bench/data/dynamic_h1/test.json",

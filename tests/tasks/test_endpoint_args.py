@@ -9,7 +9,7 @@ from clinical_evals.errors import ClinicalEvalsError, InputError
 from clinical_evals.tasks.endpoint_config import EndpointConfig, check_endpoint, find_key, remote_address
 from clinical_evals.tasks.launcher import evaluate
 from clinical_evals.tasks.model_args import build_config, parse_model_args
-from clinical_evals.tasks.options import Options
+from clinical_evals.tasks.options import Options, check_numbers
 
 URL = "http://localhost:8000/v1"
 
@@ -137,3 +137,48 @@ def test_options_that_do_not_fit(tmp_path: Path, changes: dict[str, Any], messag
     options = Options(f"model_name=m,base_url={URL}", "clibench|diagnosis", tmp_path, 1, backend="endpoint")
     with pytest.raises(ClinicalEvalsError, match=message):
         evaluate(options._replace(**changes))
+
+
+# Two models
+
+
+def two(tmp_path: Path, **changes: Any) -> Options:
+    usual = Options(
+        f"model_name=m,base_url={URL},context=4000",
+        "ior_bench|dynamic_h2",
+        tmp_path,
+        1,
+        backend="endpoint",
+        patient_model=f"model_name=p,base_url={URL},context=4000",
+    )
+    return usual._replace(**changes)
+
+
+PATIENT_FAULTS = {
+    "model_name=p": r"--patient-model: MODEL_ARGS: base_url: Field required",
+    "": r"--patient-model: MODEL_ARGS '' names no model",
+    f"model_name=p,base_url={URL}": r"--patient-model: .*give context=",
+    f"model_name=p,base_url={URL},context=4000,input_price=1": r"--patient-model: .*input_price and output_price",
+}
+
+
+@pytest.mark.parametrize("text", PATIENT_FAULTS)
+def test_what_is_wrong_with_the_patient_says_so(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InputError, match=PATIENT_FAULTS[text]):
+        evaluate(two(tmp_path, patient_model=text))
+
+
+def test_an_address_for_a_model_of_this_machine_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"base_url is the address of an endpoint, .*--patient-backend endpoint"):
+        parse_model_args(f"model_name=p,base_url={URL}")
+
+
+def test_limits_are_for_an_endpoint_on_either_side(tmp_path: Path) -> None:
+    check_numbers(two(tmp_path, backend="accelerate", patient_backend="endpoint", max_tokens=10, concurrency=2))
+    with pytest.raises(InputError, match="--concurrency, --max-tokens and --max-cost are for `eval endpoint`, or"):
+        check_numbers(two(tmp_path, backend="accelerate", max_tokens=10))
+
+
+def test_a_value_keeps_its_equals_signs() -> None:
+    values = parse_model_args("model_name=m,base_url=http://localhost:8000/a=b/v1", backend="endpoint").values
+    assert values["base_url"] == "http://localhost:8000/a=b/v1"

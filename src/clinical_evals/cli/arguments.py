@@ -91,20 +91,30 @@ def _add_endpoint(run: argparse.ArgumentParser) -> None:
         "up fewer others, but a killed run loses more",
         model="NAME",
         context="(default: context in MODEL_ARGS; one of them is needed). Prompts are cut by an estimate",
+        limits="",
     )
-    run.add_argument("--concurrency", type=int, metavar="N", help="requests under way at a time (default: 8)")
+
+
+def _add_limits(run: argparse.ArgumentParser, of: str) -> None:
+    """What an endpoint may be asked at a time and in all.
+
+    Args:
+        run: the parser.
+        of: whose they are, where the model under test is none.
+    """
+    run.add_argument("--concurrency", type=int, metavar="N", help=f"{of}requests under way at a time (default: 8)")
     run.add_argument(
         "--max-tokens",
         type=int,
         metavar="N",
-        help="the most that this run may take, prompts and answers together; then it ends, and the same command goes "
-        "on with a new budget",
+        help=f"{of}the most that this run may take, prompts and answers together; then it ends, and the same command "
+        "goes on with a new budget",
     )
     run.add_argument(
         "--max-cost",
         type=float,
         metavar="COST",
-        help="the most that this run may cost, in the currency of input_price and output_price in MODEL_ARGS",
+        help=f"{of}the most that this run may cost, in the currency of input_price and output_price in MODEL_ARGS",
     )
 
 
@@ -114,9 +124,10 @@ def _add_run(
     batch_size: str,
     model: str = "FOLDER_OR_HUB_ID",
     context: str = "(default: what the model reads)",
+    limits: str = "of --patient-backend endpoint: ",
 ) -> None:
     """What all backends share."""
-    run.set_defaults(concurrency=None, max_tokens=None, max_cost=None)
+    _add_limits(run, limits)
     run.add_argument(
         "model_args",
         metavar="MODEL_ARGS",
@@ -134,7 +145,7 @@ def _add_run(
         "--answer-tokens",
         type=int,
         metavar="TOKENS",
-        help="reserved for the answer, its longest length (default: 650)",
+        help="reserved for the answer, its longest length (default: 650; in a dialogue 128, of a referral 64)",
     )
     run.add_argument(
         "--seed", type=int, default=0, help="for sampled answers, temperature above 0 (default: %(default)s)"

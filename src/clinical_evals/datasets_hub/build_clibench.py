@@ -12,9 +12,11 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from clinical_evals.clibench import mimic
@@ -93,19 +95,20 @@ def build_clibench(request: Request, say: Callable[[str], None] = print) -> dict
     building = request.out.parent / f".{request.out.name}.building"
     work = building / "work"
     _make_folder(work)
-    engine = open_engine(request.engine, work, request.memory, request.threads)
-    local = engine if engine.name == "duckdb" else open_engine("duckdb", work, request.memory, request.threads)
-    try:
-        stages = Stages(work, identity, engine, local, say)
-        found = _extract(files, stages, systems, request.first_batch, say)
-        if stages.resumed:
-            say(f"{len(stages.resumed)} steps were there from an earlier run")
-        about = _write(request, files, systems, losses, identity, stages, found, building / "data", say)
-    finally:
-        engine.close()
-        local.close()
-    _put_in_place(building / "data", request.out)
-    shutil.rmtree(building)
+    with _alone(building, request.out):
+        engine = open_engine(request.engine, work, request.memory, request.threads)
+        local = engine if engine.name == "duckdb" else open_engine("duckdb", work, request.memory, request.threads)
+        try:
+            stages = Stages(work, identity, engine, local, say)
+            found = _extract(files, stages, systems, request.first_batch, say)
+            if stages.resumed:
+                say(f"{len(stages.resumed)} steps were there from an earlier run")
+            about = _write(request, files, systems, losses, identity, stages, found, building / "data", say)
+        finally:
+            engine.close()
+            local.close()
+        _put_in_place(building / "data", request.out)
+        shutil.rmtree(building)
     return about
 
 
@@ -192,6 +195,22 @@ def _make_folder(work: Path) -> None:
         work.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{work} cannot be made: {error.strerror or error}. Name another --out.") from error
+
+
+@contextmanager
+def _alone(building: Path, out: Path) -> Iterator[None]:
+    """One build into a folder at a time; the lock of a killed one is free."""
+    lock = FileLock(building / "lock", timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise InputError(f"another build into {out} is running. Wait for it, or name another --out.") from error
+    except OSError as error:
+        raise InputError(f"{building} cannot be written to ({error}). Name another --out.") from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 # The stages

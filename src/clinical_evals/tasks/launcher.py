@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clinical_evals.errors import ClinicalEvalsError, InputError
+from clinical_evals.errors import ClinicalEvalsError, InputError, ResourceMissingError
 from clinical_evals.ontology import get_system
 from clinical_evals.tasks.answered_rows import protocols_of
 from clinical_evals.tasks.backends import BACKENDS
@@ -155,8 +155,11 @@ def _patient_options(options: Options) -> Options | None:
 
 
 def _check_patient(options: Options) -> "ModelConfig":
-    config = build_config(_parse_model(options))
-    BACKENDS[options.backend].check(config)
+    try:
+        config = build_config(_parse_model(options))
+        BACKENDS[options.backend].check(config)
+    except (InputError, ResourceMissingError) as error:  # of two models, which one
+        raise type(error)(f"--patient-model: {error}") from error
     return config
 
 
@@ -175,11 +178,12 @@ def _patient(
 
 
 def _parse_model(options: Options) -> ModelRequest:
-    endpoint = {
+    limits = {
         "concurrency": options.concurrency,
         "budget_tokens": options.max_tokens,
         "budget_cost": options.max_cost,
     }
+    endpoint = limits if options.backend == "endpoint" else {}
     context = {"context": options.context} if options.backend == "endpoint" else {}
     return parse_model_args(options.model_args, options.batch_size, options.backend, endpoint, context)
 

@@ -56,6 +56,11 @@ def parse_model_args(
     engine = BACKENDS[backend]
     values = _read_yaml(Path(text)) if text.endswith((".yaml", ".yml")) else _read_pairs(text)
     _refuse(values, engine.refused)
+    if "base_url" in values and backend != "endpoint":
+        raise InputError(
+            f"MODEL_ARGS {_shown(text)}: base_url is the address of an endpoint, and this is `{backend}`: use `eval "
+            "endpoint`, or for the patient --patient-backend endpoint."
+        )
     values = {**_given(defaults), **values, **_given(overrides)}
     if not values.get("model_name"):
         raise InputError(
@@ -145,7 +150,9 @@ def _read_pairs(text: str) -> dict[str, Any]:
         raise InputError(
             f'MODEL_ARGS {_shown(text)} cannot be read ({error}): expected "model_name=…,key=value,…".'
         ) from error
-    return values
+    # lighteval ends a value at a second =, which an address or a path may have.
+    whole = dict(pair.split("=", 1) for pair in text.split(",") if pair.count("=") > 1 and "{" not in pair)
+    return {key: whole.get(key, value) for key, value in values.items()}
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:

@@ -82,8 +82,12 @@ def check_numbers(options: Options) -> None:
     if options.max_cost is not None and not 0 < options.max_cost < float("inf"):
         raise InputError(f"--max-cost {options.max_cost}: expected a number above 0, or leave it out.")
     of_endpoint = (options.concurrency, options.max_tokens, options.max_cost)
-    if options.backend != "endpoint" and any(value is not None for value in of_endpoint):
-        raise InputError("--concurrency, --max-tokens and --max-cost are for `eval endpoint`. Leave them out.")
+    asked = "endpoint" in (options.backend, options.patient_backend)
+    if not asked and any(value is not None for value in of_endpoint):
+        raise InputError(
+            "--concurrency, --max-tokens and --max-cost are for `eval endpoint`, or a patient with --patient-backend "
+            "endpoint. Leave them out."
+        )
 
 
 def check_fit(options: Options, tasks: Sequence[Task]) -> None:
