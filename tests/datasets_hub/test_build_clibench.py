@@ -97,8 +97,10 @@ def test_every_step_is_counted(mimic: Path, tmp_path: Path) -> None:
     assert "lab_order: 1 decisions, of 1 distinct sources, have no code of loinc" in said
     assert "prescription: 1 decisions, of 1 distinct sources, have no code of atc" in said
     assert "the previous admission of 1 has ICD-9 codes: its history is empty" in said
-    assert "labevents: 8 rows, 1 of no admission; 7 of admissions with a discharge note" in said
-    assert "prescriptions: 4 rows, 0 of no admission; 3 with an NDC, of admissions with a discharge note" in said
+    assert "labevents: 8 rows, 1 of them of no admission; 7 of admissions with a discharge note" in said
+    assert (
+        "prescriptions: 4 rows, 0 of them of no admission; 3 distinct ones with an NDC, of admissions with a" in said
+    )
     assert about["sources_without_a_code"]["lab_order"]["first"] == {"59999": "not in the map"}
     assert about["mimic_version"] == "2.x"
 
@@ -355,11 +357,11 @@ BAD: dict[str, tuple[dict[str, str | None], str]] = {
     "a renamed column": (edited("labevents", "charttime", "time"), r"labevents\.csv: no column charttime; it has "),
     "an unreadable time": (
         edited("labevents", "2150-01-01 10:30:00", "01/01/50 10.30"),
-        r"labevents\.csv: 1 rows with a charttime that is no time, as '01/01/50 10.30' of hadm_id 101",
+        r"labevents\.csv: 1 rows whose charttime is no time, as '01/01/50 10.30' of hadm_id 101",
     ),
     "an unreadable admission": (
         edited("admissions", "2160-01-01 00:00:00", "soon"),
-        r"admissions\.csv: 1 rows with a admittime or dischtime that is no time, as 'soon' of hadm_id 201",
+        r"admissions\.csv: 1 rows whose admittime or dischtime is no time, as 'soon' of hadm_id 201",
     ),
     "one admission twice": (
         {"admissions": ADMISSIONS + ADMISSIONS.splitlines(keepends=True)[1].replace("WHITE", "ASIAN")},
@@ -375,13 +377,46 @@ BAD: dict[str, tuple[dict[str, str | None], str]] = {
     ),
     "lost zeros of an NDC": (
         {"prescriptions": DRUGS.replace(",00087", ",87")},
-        r"prescriptions\.csv: 2 of 3 NDCs have fewer than 11 digits .*lost its leading zeros",
+        r"prescriptions\.csv: 2 of 3 NDCs have not 11 digits, as .*lost its leading zeros",
     ),
     "an unknown ICD version": (edited("diagnoses_icd", "Z9999Z,10", "Z9999Z,11"), r"icd_version '11' of hadm_id 301"),
     "a required table is missing": ({"patients": None}, r"has no patients \(\.csv, \.csv\.gz, \.parquet\)"),
     "a web page": ({"services": "<!DOCTYPE html>\n<title>Login</title>"}, r"services\.csv is a web page"),
     "an empty file": ({"admissions": ""}, r"admissions\.csv is empty"),
-    "an id that is none": (edited("diagnoses_icd", "3,301,1", "3,,1"), "diagnoses_icd: 1 rows whose hadm_id is empty"),
+    "an id that is none": (edited("diagnoses_icd", "3,301,1", "3,,1"), "diagnoses_icd.csv: 1 rows whose hadm_id is"),
+    "lost zeros of a GSN": (
+        {"prescriptions": DRUGS.replace(",00476", ",476")},
+        r"prescriptions\.csv: 2 of 3 GSNs have not 6 digits each, as '476[34]' of hadm_id",
+    ),
+    "an NDC as a spreadsheet writes it": (
+        edited("prescriptions", "00087606005", "8.7606E+07"),
+        r"1 of 3 NDCs have not 11 digits, as '8.7606E\+07' of hadm_id 101",
+    ),
+    "a date without its time of day": (
+        edited("admissions", "2160-01-01 00:00:00", "2160-01-01"),
+        r"1 rows whose admittime or dischtime is no time, as '2160-01-01' of hadm_id 201",
+    ),
+    "an age that is none": (
+        edited("patients", "1,F,50,2149", "1,F,old,2149"),
+        r"patients\.csv: the age of 2 admissions cannot be, as None of subject_id 1 \(from anchor_age",
+    ),
+    "an age that cannot be": (edited("patients", "2,M,60,", "2,M,300,"), "as 300 of subject_id 2 .*expected 0 to 130"),
+    "an unknown sex": (edited("patients", "3,F,", "3,X,"), "the gender of 1 admissions cannot be, as 'X'"),
+    "an empty code": (edited("diagnoses_icd", "3,301,1,I10,", "3,301,1,,"), "icd_code is empty for hadm_id 301"),
+    "semicolons": (
+        {"services": HOSP["services"].replace(",", ";")}, r"services\.csv: its columns are not separated by commas",
+    ),
+    "an index as first column": (
+        {"services": "".join(f"{number}," * bool(number) + ("," if not number else "") + line for number, line in
+                             enumerate(HOSP["services"].splitlines(keepends=True)))},
+        r"services\.csv: column 1 has no name",
+    ),
+    "reports in the place of summaries": (
+        {"discharge": note_tables()["radiology"]}, r"discharge\.csv: it has notes of type RR, expected AD and DS",
+    ),
+    "summaries in the place of reports": (
+        {"radiology": note_tables()["discharge"]}, r"radiology\.csv: it has notes of type DS, expected AR and RR",
+    ),
     "notes of other admissions": (
         {"discharge": note_tables()["discharge"].replace(",101,", ",7,").replace(",102,", ",8,").replace(",20", ",9")
          .replace(",301,", ",6,")},
@@ -466,6 +501,10 @@ DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
         "rows with a forbidden heading: counted 1",
     ),
     "another patient": (lambda row: row.__setitem__("subject_id", 77), "patients: counted 3"),
+    "another record": (
+        lambda row: row.__setitem__("record", "hello"),
+        "test.parquet was changed after it was written",
+    ),
 }
 
 
@@ -492,6 +531,45 @@ def test_a_lost_row_mark_or_list_is_found(mimic: Path, tmp_path: Path, capsys: p
     error = capsys.readouterr().err
     for part in ("has lost its mark", "rows: counted 2, build.json says 3", "id-lists/lab_order-test.json is missing"):
         assert part in error
+
+
+@pytest.mark.parametrize(("flag", "value"), [("memory", "foo"), ("memory", "3"), ("threads", 0), ("threads", -3)])
+def test_memory_and_threads_that_are_none(mimic: Path, tmp_path: Path, flag: str, value: Any) -> None:
+    with pytest.raises(InputError, match=f"--{flag} {value}: expected"):
+        build(mimic, tmp_path / "out", **{flag: value})
+
+
+def test_no_line_of_a_table_is_shown(mimic: Path, tmp_path: Path) -> None:
+    """What DuckDB says of a broken line has the line in it, with a patient's note."""
+    bad = write_mimic(tmp_path / "bad", {"discharge": note_tables()["discharge"] + '9,"the patient said'})
+    with pytest.raises(InputError, match=r"discharge\.csv") as error:
+        build(bad, tmp_path / "out")
+    assert "the patient said" not in str(error.value)
+    assert "Came with pain" not in str(error.value)
+    assert "strict_mode" not in str(error.value)
+
+
+def test_what_is_worked_out_on_the_way_is_for_its_owner_only(mimic: Path, tmp_path: Path) -> None:
+    def stop(line: str) -> None:
+        if line == "reading labs":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build(mimic, tmp_path / "out", stop)
+    assert (tmp_path / ".out.building").stat().st_mode & 0o077 == 0
+
+
+def test_an_empty_optional_table_is_said(mimic: Path, tmp_path: Path) -> None:
+    head = HOSP["services"].splitlines(keepends=True)[0]
+    about = build(write_mimic(tmp_path / "less", {"services": head}), tmp_path / "out")
+    assert "services has no row of the admissions: without services, and the draw by service" in about["notes"]
+
+
+def test_a_folder_in_the_place_of_a_table(mimic: Path, tmp_path: Path) -> None:
+    (mimic / "hosp" / "services.csv").unlink()
+    (mimic / "hosp" / "services.csv").mkdir()
+    with pytest.raises(InputError, match=r"services\.csv is no file that can be read"):
+        build(mimic, tmp_path / "out")
 
 
 def test_the_command_line(mimic: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

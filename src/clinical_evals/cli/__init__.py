@@ -26,8 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         print(
-            "\nclinical-evals: interrupted. Rows that were answered are in the prediction log; the same command goes "
-            "on from there.",
+            "\nclinical-evals: interrupted. What was finished is kept; the same command goes on from there.",
             file=sys.stderr,
         )
         return INTERRUPTED

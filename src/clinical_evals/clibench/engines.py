@@ -5,6 +5,7 @@ Every column is read as text, so that codes keep their leading zeros, and cast w
 
 import contextlib
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -75,6 +76,10 @@ def open_engine(name: str, work: Path, memory: str = "3GB", threads: int | None 
         raise ResourceMissingError(
             "building CliBench needs Ibis and DuckDB: pip install 'clinical-evals[mimic]'"
         ) from error
+    if threads is not None and threads < 1:
+        raise InputError(f"--threads {threads}: expected a whole number of at least 1, or leave it out.")
+    if not re.fullmatch(r"\d+(\.\d+)? ?[KMGT]i?B", memory):
+        raise InputError(f"--memory {memory}: expected a number and a unit, as 3GB or 800MB.")
     cores = threads or os.cpu_count() or 1
     if name == "spark":
         from clinical_evals.clibench.spark_engine import SparkEngine
@@ -154,13 +159,25 @@ class DuckDBEngine:
             if "GZIP" in str(error) or "gzip" in str(error):
                 raise InputError(f"a gzip file is cut off or damaged: {_first_lines(error)}") from error
             raise RunError(f"{path or 'a table'} cannot be written or read: {_first_lines(error)}") from error
+        except duckdb.OutOfMemoryException as error:
+            raise RunError(
+                f"DuckDB's memory does not suffice: give more by --memory, or fewer --threads ({error})"[:400]
+            ) from error
         except (duckdb.Error, OSError) as error:
             raise RunError(f"{path or 'the query'}: DuckDB stopped: {_first_lines(error)}") from error
 
 
+_SAYS = re.compile(r"CSV Error on Line: \d+|Expected Number of Columns: \d+ Found: \d+|[Mm]aximum line size[^.\n]*")
+
+
 def _first_lines(error: Exception) -> str:
-    """Without the query that DuckDB appends."""
-    return str(error).partition("\n\nLINE ")[0].strip()[:1000]
+    """Without the query, without DuckDB's advice, and without the line of the table, which has patients in it."""
+    text = str(error)
+    if "Original Line" in text or "CSV Error" in text:
+        named = re.search(r"file ?=? ?'?([^\s'\"]+\.csv(?:\.gz)?)", text)
+        said = "; ".join(_SAYS.findall(text)) or text.partition("\n")[0]
+        return f"{named[1] if named else 'a CSV file'}: {said}. It may be cut off, or not UTF-8: download it again"
+    return text.partition("\n\nLINE ")[0].strip()[:600]
 
 
 IDS = frozenset({"subject_id", "hadm_id", "seq_num", "itemid", "labevent_id", "note_seq", "icd_version"})

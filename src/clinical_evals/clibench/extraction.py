@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 COLUMNS = {spec.name: spec.columns for spec in (*HOSP, *NOTES)}
 _SHOWN = 5
+_MOST_ODD = 0.02
+"""Share of drugs whose codes may be of another form than all others."""
 
 
 class Systems(NamedTuple):
@@ -96,6 +98,7 @@ class _Extraction:
                 self._read_stage(name, lambda n=name, c=column: mimic.distinct_values(self._read(n), c))  # type: ignore[misc]
         if self.files.has("d_labitems"):
             self._read_stage("d_labitems", lambda: mimic.unique(self._read("d_labitems")).order_by("itemid"))
+        self._say_of_empty_tables()
         return Extracted(self.stages, tuple(tasks), self.funnel, self.mapped, self.notes)
 
     def _tasks(self) -> "Mapping[str, Callable[[ir.Table, ir.Table], bool]]":
@@ -113,7 +116,7 @@ class _Extraction:
             "admissions", lambda: mimic.read_admissions(self._read("admissions"), self._read("patients"))
         )
         self._check_times(table, "admissions", "admittime or dischtime")
-        _check_ids(table, "admissions")
+        self._check_ids(table, "admissions")
         twice = table.group_by("hadm_id").aggregate(rows=table.count())
         found = _rows(twice.filter(twice.rows > 1).order_by("hadm_id").limit(_SHOWN))
         if found:
@@ -124,6 +127,7 @@ class _Extraction:
         incomplete = table.filter(table.admittime.isnull() | table.length_of_stay.isnull())
         if number := _count(incomplete):
             self.notes.append(f"{number:,} admissions without admittime or dischtime are left out")
+        self._check_profile(table)
         alone = table.filter(~table.patient)
         if number := _count(alone):
             ids = ", ".join(str(row["hadm_id"]) for row in _rows(alone.order_by("hadm_id").limit(_SHOWN)))
@@ -148,7 +152,8 @@ class _Extraction:
 
     def _diagnosis(self, admissions: "ir.Table", base: "ir.Table") -> bool:
         table = self._read_stage("diagnoses", lambda: mimic.read_diagnoses(self._read("diagnoses_icd")))
-        _check_ids(table, "diagnoses_icd")
+        self._check_ids(table, "diagnoses_icd")
+        self._say_of_others("diagnoses_icd", table, admissions)
         self._check_icd(table, "diagnoses_icd")
         ours = table.semi_join(base, "hadm_id")
         self._step("diagnosis", "with diagnoses", ours)
@@ -170,7 +175,8 @@ class _Extraction:
         if system is None or not self.files.has("procedures_icd"):
             return False
         table = self._read_stage("procedures", lambda: mimic.read_procedures(self._read("procedures_icd")))
-        _check_ids(table, "procedures_icd")
+        self._check_ids(table, "procedures_icd")
+        self._say_of_others("procedures_icd", table, admissions)
         self._check_times(table, "procedures_icd", "chartdate")
         self._check_icd(table, "procedures_icd")
         ours = table.semi_join(base, "hadm_id")
@@ -200,7 +206,7 @@ class _Extraction:
             "labs", lambda: mimic.read_labs(self._read("labevents"), self.stages.for_engine("base"))
         )
         self._check_times(table, "labevents", "charttime")
-        self._count_rows("labevents", table)
+        self._count_rows("labevents", table, "of admissions with a discharge note")
         return table
 
     def _prescription(self, admissions: "ir.Table", base: "ir.Table") -> bool:
@@ -208,11 +214,12 @@ class _Extraction:
         if system is None or not self.files.has("prescriptions"):
             return False
         table = self._read_stage("prescriptions", lambda: mimic.read_prescriptions(self._read("prescriptions")))
-        _check_ids(table, "prescriptions")
+        self._check_ids(table, "prescriptions")
+        self._say_of_others("prescriptions", table, admissions)
         self._check_times(table, "prescriptions", "starttime")
-        self._check_ndcs(table)
+        self._check_drug_codes(table)
         ours = table.semi_join(base, "hadm_id")
-        self._count_rows("prescriptions", ours, "with an NDC, of admissions with a discharge note")
+        self._count_rows("prescriptions", ours, "distinct ones with an NDC, of admissions with a discharge note")
         self._step("prescription", "with a drug that has an NDC", ours)
         batch = self._first_batch("prescription", ours, base)
         names = ["drug", "gsn", "ndc"]
@@ -232,7 +239,7 @@ class _Extraction:
             self.notes.append(f"{task}: {number:,} decisions without a time are left out")
         table = self._derived(
             f"{task}_first_batch",
-            lambda: mimic.first_batch(events, base, self.rule, dates_only).order_by(*events.columns),
+            lambda: mimic.unique(mimic.first_batch(events, base, self.rule, dates_only)).order_by(*events.columns),
         )
         self._step(task, "in the first batch", table)
         return table
@@ -258,12 +265,37 @@ class _Extraction:
 
     # Checks
 
+    def _check_ids(self, table: "ir.Table", name: str) -> None:
+        if number := _count(table.filter(table.hadm_id.isnull())):
+            raise InputError(
+                f"{self._path(name)}: {number:,} rows whose hadm_id is empty or no whole number. Download the table "
+                "again."
+            )
+
+    def _check_profile(self, table: "ir.Table") -> None:
+        """Ages and sexes as MIMIC has them: the age is worked out from two columns of `patients`."""
+        with_patient = table.filter(table.patient & table.admittime.notnull())
+        for column, bad, expected in (
+            ("age", with_patient.age.isnull() | (with_patient.age < 0) | (with_patient.age > 130), "0 to 130 years"),
+            ("gender", ~with_patient.gender.isin(["F", "M"]) | with_patient.gender.isnull(), "F or M"),
+        ):
+            odd = with_patient.filter(bad)
+            if number := _count(odd):
+                example = _rows(odd.order_by("hadm_id").limit(1))[0]
+                from_columns = " (from anchor_age, anchor_year and admittime)" if column == "age" else ""
+                raise InputError(
+                    f"{self._path('patients')}: the {column} of {number:,} admissions cannot be, as "
+                    f"{example[column]!r} of subject_id {example['subject_id']}{from_columns}; expected {expected}."
+                )
+        if number := _count(with_patient.filter(with_patient.length_of_stay < 0)):
+            self.notes.append(f"{number:,} admissions end before they begin: their length of stay is below 0")
+
     def _check_times(self, table: "ir.Table", name: str, column: str) -> None:
         bad = table.filter(table.unreadable.notnull())
         if number := _count(bad):
             example = _rows(bad.order_by("unreadable", "hadm_id").limit(1))[0]
             raise InputError(
-                f"{self._path(name)}: {number:,} rows with a {column} that is no time, as {example['unreadable']!r} "
+                f"{self._path(name)}: {number:,} rows whose {column} is no time, as {example['unreadable']!r} "
                 f"of hadm_id {example['hadm_id']}; expected YYYY-MM-DD HH:MM:SS. Download the table again."
             )
 
@@ -279,7 +311,9 @@ class _Extraction:
         size = table.icd_code.length()
         shortest = {"9": 2 if procedures else 3, "10": 7 if procedures else 3}
         for version, least in shortest.items():
-            short = table.filter((table.icd_version == version) & (table.icd_code.isnull() | (size < least)))
+            if found := _rows(table.filter(table.icd_code.isnull()).order_by("hadm_id").limit(1)):
+                raise InputError(f"{self._path(name)}: icd_code is empty for hadm_id {found[0]['hadm_id']}.")
+            short = table.filter((table.icd_version == version) & (size < least))
             if found := _rows(short.order_by("icd_code", "hadm_id").limit(1)):
                 raise InputError(
                     f"{self._path(name)}: icd_code {found[0]['icd_code']!r} of hadm_id {found[0]['hadm_id']}, but a "
@@ -287,31 +321,51 @@ class _Extraction:
                     "lost its leading zeros. Take the table as PhysioNet gives it."
                 )
 
-    def _check_ndcs(self, table: "ir.Table") -> None:
-        """NDCs have 11 digits; where most have fewer the column was once a number."""
+    def _check_drug_codes(self, table: "ir.Table") -> None:
+        """NDCs have 11 digits, GSNs six; where more than a few do not the column was once read as numbers."""
         total = _count(table)
-        short = table.filter(table.ndc.re_search("^[0-9]{1,10}$") | table.ndc.re_search(r"^[0-9]+\.0$"))
-        number = _count(short)
-        if number > 0.02 * total:
-            example = _rows(short.order_by("ndc", "hadm_id").limit(1))[0]
-            raise InputError(
-                f"{self._path('prescriptions')}: {number:,} of {total:,} NDCs have fewer than 11 digits or a decimal "
-                f"point, as {example['ndc']!r} of hadm_id {example['hadm_id']}: the column was read as numbers and "
-                "has lost its leading zeros. Take the table as PhysioNet gives it."
+        for column, name, shape, expected in (
+            ("ndc", "NDCs", "^([0-9]{11}|[0-9]{4,5}-[0-9]{3,4}-[0-9]{1,2})$", "11 digits"),
+            ("gsn", "GSNs", "^([0-9]{6}( +[0-9]{6})*)?$", "6 digits each"),
+        ):
+            odd = table.filter(~table[column].re_search(shape))
+            number = _count(odd)
+            if number > _MOST_ODD * total:
+                example = _rows(odd.order_by(column, "hadm_id").limit(1))[0]
+                raise InputError(
+                    f"{self._path('prescriptions')}: {number:,} of {total:,} {name} have not {expected}, as "
+                    f"{example[column]!r} of hadm_id {example['hadm_id']}: the column was read as numbers and has "
+                    "lost its leading zeros. Take the table as PhysioNet gives it."
+                )
+
+    def _say_of_empty_tables(self) -> None:
+        for spec in HOSP:
+            name = {"diagnoses_icd": "diagnoses", "procedures_icd": "procedures", "labevents": "labs"}.get(
+                spec.name, spec.name
             )
+            if (
+                spec.loss
+                and self.stages.path(name).exists()
+                and not _count(self.stages.local.stored(self.stages.path(name)))
+            ):
+                self.notes.append(f"{spec.name} has no row of the admissions: without {spec.loss}")
 
     # Small things
 
-    def _count_rows(self, name: str, kept: "ir.Table", those: str = "of admissions with a discharge note") -> None:
-        """Say how many rows of a table are of no admission or of none that is wanted."""
+    def _count_rows(self, name: str, kept: "ir.Table", those: str) -> None:
+        """Say how many rows of a table are of no admission, or of none that is wanted."""
         raw = self._read(name)
+        alone = raw.hadm_id.try_cast("int64").isnull().sum()
         what = f"counting the rows of {name}"
-        table = self.stages.read(
-            f"{name}_rows", lambda: raw.aggregate(rows=raw.count(), alone=raw.hadm_id.isnull().sum()), what
-        )
-        counted = _rows(table)[0]
-        alone = int(counted["alone"] or 0)
-        self.notes.append(f"{name}: {counted['rows']:,} rows, {alone:,} of no admission; {_count(kept):,} {those}")
+        counted = _rows(self.stages.read(f"{name}_rows", lambda: raw.aggregate(rows=raw.count(), alone=alone), what))[
+            0
+        ]
+        of_none, here = int(counted["alone"] or 0), _count(kept)
+        self.notes.append(f"{name}: {counted['rows']:,} rows, {of_none:,} of them of no admission; {here:,} {those}")
+
+    def _say_of_others(self, name: str, table: "ir.Table", admissions: "ir.Table") -> None:
+        if number := _count(table.anti_join(admissions, "hadm_id")):
+            self.notes.append(f"{name}: {number:,} rows of admissions that are not in admissions are left out")
 
     def _read(self, name: str) -> "ir.Table":
         return self.engine.read(self.files.tables[name], COLUMNS[name])
@@ -329,13 +383,6 @@ class _Extraction:
         counts = _rows(table.aggregate(admissions=table.hadm_id.nunique(), decisions=table.count()))[0]
         decisions = None if counts["decisions"] == counts["admissions"] else int(counts["decisions"])
         self.funnel.append(Step(task, step, int(counts["admissions"]), decisions))
-
-
-def _check_ids(table: "ir.Table", name: str) -> None:
-    if number := _count(table.filter(table.hadm_id.isnull())):
-        raise InputError(
-            f"{name}: {number:,} rows whose hadm_id is empty or no whole number. Download the table again."
-        )
 
 
 def _rows(table: "ir.Table") -> list[dict[str, Any]]:

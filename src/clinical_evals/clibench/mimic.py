@@ -17,6 +17,13 @@ UNREADABLE = "unreadable"
 """Column of stored tables: a time of the source that is no time; null where there was none or it was read."""
 
 
+def _time(column: Any) -> Any:
+    """A date with its time of day; a date alone, which would be read as midnight, is none."""
+    import ibis
+
+    return ibis.ifelse(column.contains(":"), column.try_cast("timestamp"), ibis.null("timestamp"))
+
+
 def unique(table: "ir.Table") -> "ir.Table":
     """Each distinct row once.
 
@@ -35,8 +42,8 @@ def read_admissions(admissions: "ir.Table", patients: "ir.Table") -> "ir.Table":
     own = unique(admissions)
     people = unique(patients).rename(patient_id="subject_id")
     joined = own.left_join(people, own.subject_id == people.patient_id)
-    admitted = joined.admittime.try_cast("timestamp")
-    left = joined.dischtime.try_cast("timestamp")
+    admitted = _time(joined.admittime)
+    left = _time(joined.dischtime)
     columns = joined.select(
         hadm_id=joined.hadm_id.try_cast("int64"),
         subject_id=joined.subject_id.try_cast("int64"),
@@ -99,7 +106,7 @@ def read_labs(labs: "ir.Table", admissions: "ir.Table") -> "ir.Table":
 
     # Casts come after the join: of the whole table only about half has an admission at all.
     wanted = labs.mutate(hadm_id=labs.hadm_id.try_cast("int64")).semi_join(admissions, "hadm_id")
-    time = wanted.charttime.try_cast("timestamp")
+    time = _time(wanted.charttime)
     columns = wanted.select(
         hadm_id=wanted.hadm_id,
         time=time,
@@ -119,7 +126,7 @@ def read_labs(labs: "ir.Table", admissions: "ir.Table") -> "ir.Table":
 def read_prescriptions(prescriptions: "ir.Table") -> "ir.Table":
     """The prescriptions that name a drug by its NDC; "0" is none."""
     named = prescriptions.filter(prescriptions.ndc.notnull() & ~prescriptions.ndc.re_search("^0*$"))
-    time = named.starttime.try_cast("timestamp")
+    time = _time(named.starttime)
     return _events(
         named, time, named.starttime, drug=named.drug.fill_null(""), gsn=named.gsn.fill_null(""), ndc=named.ndc
     )
@@ -172,7 +179,11 @@ def distinct_values(table: "ir.Table", column: str) -> "ir.Table":
 
 
 def read_notes(notes: "ir.Table", admissions: "ir.Table | None" = None) -> "ir.Table":
-    """Notes with a text by admission and number; of some admissions only, where a table of them is given."""
+    """Notes with a text by admission and number; of some admissions only, where a table of them is given.
+
+    Addenda to discharge summaries (AD) are left out: they are written later.
+    """
+    notes = notes.filter(notes.note_type.isin(["DS", "RR", "AR"]))
     found = notes.select(
         hadm_id=notes.hadm_id.try_cast("int64"),
         note_seq=notes.note_seq.try_cast("int64"),

@@ -60,8 +60,10 @@ HOSP = (
     TableSpec("transfers", ("hadm_id", "careunit"), "care units, and the draw by care unit"),
 )  # fmt: skip
 NOTES = (
-    TableSpec("discharge", ("note_id", "hadm_id", "note_seq", "text")),
-    TableSpec("radiology", ("note_id", "hadm_id", "note_seq", "text"), "the radiology reports of diagnosis"),
+    TableSpec("discharge", ("note_id", "hadm_id", "note_type", "note_seq", "text")),
+    TableSpec(
+        "radiology", ("note_id", "hadm_id", "note_type", "note_seq", "text"), "the radiology reports of diagnosis"
+    ),
 )
 
 
@@ -120,6 +122,8 @@ def find_files(mimic: Path, notes: Path) -> MimicFiles:
                 problems.append(f"{place} has {' and '.join(path.name for path in found)}: keep one of them")
             elif found:
                 _read_header(spec, found[0], tables, problems)
+            elif odd := _no_file(place, spec):
+                problems.append(f"{odd} is no file that can be read (a folder, or a link to nothing)")
             elif spec.loss:
                 lost[spec.name] = spec.loss
             else:
@@ -146,6 +150,11 @@ def _module(folder: Path, subfolder: str, specs: Sequence[TableSpec], flag: str,
     return None
 
 
+def _no_file(place: Path, spec: TableSpec) -> Path | None:
+    paths = (place / f"{spec.name}{suffix}" for suffix in SUFFIXES)
+    return next((path for path in paths if path.exists() or path.is_symlink()), None)
+
+
 def _read_header(spec: TableSpec, path: Path, tables: dict[str, Source], problems: list[str]) -> None:
     try:
         columns = read_columns(path)
@@ -153,6 +162,12 @@ def _read_header(spec: TableSpec, path: Path, tables: dict[str, Source], problem
         problems.append(str(error).rstrip("."))
         return
     missing = [column for column in spec.columns if column not in columns]
+    if missing and len(columns) == 1 and (";" in columns[0] or "\t" in columns[0]):
+        problems.append(f"{path}: its columns are not separated by commas: {columns[0][:100]}")
+        return
+    if "" in columns:
+        problems.append(f"{path}: column {columns.index('') + 1} has no name (a table saved with its index?)")
+        return
     if missing:
         problems.append(f"{path}: no column {', '.join(missing)}; it has {', '.join(columns)[:300]}")
         return
@@ -248,5 +263,8 @@ def _some_text(path: Path) -> str:
             return ""
         groups = pq.read_table(path, columns=["anchor_year_group"]).column(0).unique().to_pylist()
         return " ".join(str(group) for group in groups)
-    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
-        return stream.read(1 << 22).decode("utf-8", "replace")
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
+            return stream.read(1 << 22).decode("utf-8", "replace")
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: the gzip file is cut off or damaged ({error}): download it again.") from error

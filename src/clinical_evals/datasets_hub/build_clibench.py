@@ -8,6 +8,7 @@
 All is made in a folder beside OUT, which takes its name at the end. An interrupted build goes on from its last step.
 """
 
+import hashlib
 import json
 import shutil
 from collections import Counter
@@ -34,7 +35,7 @@ from clinical_evals.clibench.stages import StageReader, Stages
 from clinical_evals.datasets_hub.clibench_card import card_of
 from clinical_evals.datasets_hub.features import schema_of
 from clinical_evals.datasets_hub.source import SOURCE_KEY
-from clinical_evals.errors import InputError, ResourceMissingError
+from clinical_evals.errors import InputError, ResourceMissingError, RunError
 from clinical_evals.markers import MIMIC_MARKER
 from clinical_evals.ontology import get_system
 from clinical_evals.version import __version__
@@ -104,6 +105,11 @@ def build_clibench(request: Request, say: Callable[[str], None] = print) -> dict
             if stages.resumed:
                 say(f"{len(stages.resumed)} steps were there from an earlier run")
             about = _write(request, files, systems, losses, identity, stages, found, building / "data", say)
+        except OSError as error:
+            raise RunError(f"{building} cannot be written to ({error}): is the disk full?") from error
+        except BaseException:
+            say(f"what was finished is kept in {building}: rows of patients; the same command goes on from there")
+            raise
         finally:
             engine.close()
             local.close()
@@ -191,8 +197,11 @@ def _check_out(out: Path, identity: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _make_folder(work: Path) -> None:
+    """For its owner only: what is worked out on the way are rows of patients."""
     try:
-        work.mkdir(parents=True, exist_ok=True)
+        work.parent.parent.mkdir(parents=True, exist_ok=True)
+        work.parent.mkdir(mode=0o700, exist_ok=True)
+        work.mkdir(exist_ok=True)
     except OSError as error:
         raise InputError(f"{work} cannot be made: {error.strerror or error}. Name another --out.") from error
 
@@ -219,6 +228,9 @@ def _alone(building: Path, out: Path) -> Iterator[None]:
 def _extract(
     files: MimicFiles, stages: Stages, systems: Systems, rule: mimic.FirstBatch, say: Callable[[str], None]
 ) -> Extracted:
+    for name in ("discharge", "radiology"):
+        if files.has(name):
+            _check_note_types(stages, files, name)
     notes = mimic.read_notes(stages.engine.read(files.tables["discharge"], COLUMNS["discharge"]))
     store_notes(stages, notes, say)
     found = extract(files, stages, systems, rule, say)
@@ -234,6 +246,27 @@ def _extract(
             "reading radiology reports",
         )
     return found
+
+
+_TYPES = {"discharge": {"DS", "AD"}, "radiology": {"RR", "AR"}}
+
+
+def _check_note_types(stages: Stages, files: MimicFiles, name: str) -> None:
+    """Whether a table of notes has the notes of its name; how many of which type there are."""
+    raw = stages.engine.read(files.tables[name], COLUMNS[name])
+    counted = stages.read(
+        f"{name}_types",
+        lambda: raw.group_by("note_type").aggregate(rows=raw.count()).order_by("note_type"),
+        f"looking at the types of notes in {name}",
+    )
+    found = {str(row["note_type"]): int(row["rows"]) for row in counted.to_pyarrow().to_pylist()}
+    if other := found.keys() - _TYPES[name]:
+        raise InputError(
+            f"{files.tables[name].path}: it has notes of type {', '.join(sorted(other))}, expected "
+            f"{' and '.join(sorted(_TYPES[name]))}. Is it another table of MIMIC-IV-Note?"
+        )
+    if not found:
+        raise InputError(f"{files.tables[name].path} has no notes. Give the whole table, or take it away.")
 
 
 def _items(stages: Stages, reader: StageReader, systems: Systems) -> list[dict[str, str | None]]:
@@ -320,9 +353,18 @@ def _write(
         "tasks": tasks,
         "identity": identity,
     }
+    about["files"] = {
+        path.relative_to(data).as_posix(): sha256_of(path) for path in sorted(data.rglob("*")) if path.is_file()
+    }
     (data / "README.md").write_text(card_of(about), encoding="utf-8")
     (data / ABOUT).write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return about
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file, read piece by piece."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _first(reasons: Mapping[str, str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from clinical_evals.clibench.gold import SYSTEM_OF
 from clinical_evals.clibench.id_lists import read_id_list
 from clinical_evals.clibench.notes import find_leaks
-from clinical_evals.datasets_hub.build_clibench import ABOUT
+from clinical_evals.datasets_hub.build_clibench import ABOUT, sha256_of
 from clinical_evals.datasets_hub.features import schema_of
 from clinical_evals.datasets_hub.split_files import check_columns, find_split_files, read_tables, source_of
 from clinical_evals.errors import InputError
@@ -34,6 +34,7 @@ def verify_clibench(folder: Path, say: Callable[[str], None] = print) -> list[st
     """
     about = read_about(folder)
     problems = [] if about.get("mark") == MIMIC_MARKER else [f"{ABOUT} has lost its mark ({MIMIC_MARKER})"]
+    problems += _changed_files(folder, about)
     for task, entry in about["tasks"].items():
         system = get_system(SYSTEM_OF[task])
         written = about["releases"].get(system.name)
@@ -54,6 +55,19 @@ def verify_clibench(folder: Path, say: Callable[[str], None] = print) -> list[st
         both = set.intersection(*patients.values()) if len(patients) > 1 else set()
         if both:
             problems.append(f"{task}: {len(both):,} patients are in both splits, e.g. {min(both)}")
+    return problems
+
+
+def _changed_files(folder: Path, about: Mapping[str, Any]) -> list[str]:
+    """Files whose content is not what was written, is gone, or came later."""
+    written: Mapping[str, str] = about.get("files", {})
+    there = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
+    problems = [f"{name} is missing" for name in written if name not in there]
+    for name, path in there.items():
+        if name in written and sha256_of(path) != written[name]:
+            problems.append(f"{name} was changed after it was written")
+        elif name not in written and path.suffix in (".parquet", ".json") and name != ABOUT:
+            problems.append(f"{name} is no file of this build")
     return problems
 
 
@@ -145,7 +159,7 @@ def _differences(found: _Counted, written: Mapping[str, Any], where: str) -> lis
 def _check_list(folder: Path, found: _Counted) -> list[str]:
     path = folder / "id-lists" / f"{found.task}-{found.split}.json"
     if not path.is_file():
-        return [f"{path.relative_to(folder)} is missing"]
+        return []  # said with the files
     number = len(read_id_list(path).hashes)
     if number != found.rows:
         return [f"{path.relative_to(folder)} has {number:,} admissions, the split {found.rows:,}"]
