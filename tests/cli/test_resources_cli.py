@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from file_server import FileServer, serving
+from loinc_release import NAMES, NAMES_COLUMNS, csv_text, write_hierarchy, write_names
 
 from clinical_evals.cli import main
 from clinical_evals.ontology.resources import manifest
@@ -39,20 +40,21 @@ def test_add_list_path_verify(tmp_path: Path, kept: Path, capsys: pytest.Capture
     assert said[0] == "drug-atc: 2 GSNs and 2 NDCs; 0 malformed values"
     path = Path(said[1].removeprefix("kept as "))
     assert path.is_relative_to(kept)
-    assert len(said) == 2
+    remark = "not the pinned file of ethos-paper: 2 of 4,770 rows; kept as your own"
+    assert said[2:] == [f"Note: {remark}."]
     assert run("path", "drug-atc") == 0
     assert capsys.readouterr().out == f"{path}\n"  # for `$(…)`: the path only
     assert run("list") == 0
     listed = capsys.readouterr().out
     assert f"kept folder: {kept}" in listed
     assert "CLINICAL_EVALS_RESOURCES: not set" in listed
-    assert f"found: {path} (kept folder)" in listed
+    assert f"found: {path} (kept folder)\n  note: {remark}\n" in listed
     for resource in manifest.RESOURCES:
         assert f"\n{resource.name}: {resource.what}\n" in listed
         assert resource.licence in listed
     assert run("verify") == 0
     verified = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in verified if " drug-atc:" in line] == ["ok"]
+    assert [line.split()[0] for line in verified if " drug-atc:" in line] == ["note"]
     assert [line.split()[0] for line in verified if " atc:" in line] == ["absent"]  # told, but no failure
 
 
@@ -63,6 +65,8 @@ def test_list_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     listed = {one["name"]: one for one in json.loads(capsys.readouterr().out)}
     assert list(listed) == [resource.name for resource in manifest.RESOURCES]
     assert listed["drug-atc"]["state"] == "found"
+    assert listed["drug-atc"]["remark"].startswith("not the pinned file of ethos-paper: 2 of 4,770 rows")
+    assert listed["atc"]["remark"] is None
     assert Path(listed["drug-atc"]["path"]).read_bytes() == DRUGS
     assert listed["atc"]["state"] == "absent"
     assert listed["atc"]["path"] is None
@@ -86,7 +90,7 @@ def test_an_archive_and_what_goes_before_it(
 def test_fetch_tells_and_takes_in(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     known = manifest._BY_NAME["drug-atc"]
     assert known.download
-    unhashed = known._replace(download=known.download._replace(sha256=""))
+    unhashed = known._replace(download=known.download._replace(pinned=None))
     monkeypatch.setitem(manifest._BY_NAME, "drug-atc", unhashed)
     with serving(FileServer(DRUGS)) as server:
         address = f"{server.url}/gsn_atc_ndc_mapping.csv"
@@ -154,3 +158,25 @@ def test_a_timeout_is_a_number_above_zero(seconds: str, capsys: pytest.CaptureFi
         run("fetch", "drug-atc", "--timeout", seconds)
     assert error.value.code == 2
     assert "--timeout" in capsys.readouterr().err
+
+
+def test_half_of_the_names_is_said_beside_the_hierarchy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Six numbers are below Laboratory; the first half of the rows names 2345-7, 2339-0 (composed) and 718-7."""
+    assert run("add", "loinc-hierarchy", write_hierarchy(tmp_path)) == 0
+    lines = csv_text(NAMES_COLUMNS, NAMES[:3])
+    capsys.readouterr()
+    assert run("add", "loinc-names", write_names(tmp_path, lines)) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "loinc-names: names of 3 LOINC numbers, release 2.78"
+    assert said[2].startswith("Note: 3 of the 6 LOINC numbers below Laboratory in ")
+    assert run("verify", "loinc-names", "loinc-hierarchy") == 0
+    verified = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in verified] == ["note", "note"]
+    assert all("3 of the 6 LOINC numbers" in line for line in verified)
+    whole = [*NAMES, ("1-8", "Something", "Bld", "ACTIVE", "", "", "Something in Blood", "", "2.1")]
+    whole[3] = ("4548-4", "Hemoglobin A1c", "Bld", "ACTIVE", "", "", "", "", "1.0f")
+    whole.append(("6690-2", "Leukocytes", "Bld", "ACTIVE", "", "", "Leukocytes", "", "2.1"))
+    assert run("add", "loinc-names", write_names(tmp_path, csv_text(NAMES_COLUMNS, whole))) == 0
+    assert "Note:" not in capsys.readouterr().out
+    assert run("verify", "loinc-names") == 0
+    assert capsys.readouterr().out.startswith("ok ")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -119,6 +120,44 @@ def test_a_dictionary_is_counted_as_the_paper_counts(tmp_path: Path, capsys: pyt
 def test_a_dictionary_that_is_something_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["stats", "ontology", "--dictionary", str(tmp_path / "none.csv")]) == 2
     assert "none.csv does not exist" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("option", "value"), [("--tokenizer", "some/model"), ("--context", "4096")])
+def test_options_of_a_build_are_refused(option: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["stats", "ontology", option, value]) == 2
+    captured = capsys.readouterr()
+    assert f"{option} is of `stats DIR`. Leave it out." in captured.err
+    assert not captured.out
+
+
+def test_a_bad_file_of_the_users_folder_is_to_be_replaced_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CLINICAL_EVALS_RESOURCES", str(tmp_path))
+    (tmp_path / "who_atc.csv").write_text("something else\n", encoding="utf-8")
+    assert main(["stats", "ontology"]) == 2
+    assert "was found by CLINICAL_EVALS_RESOURCES, which goes before" in capsys.readouterr().err
+
+
+def test_a_context_that_is_too_short_names_the_option(
+    tmp_path: Path, written_releases: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("ibis", reason="the extra `mimic` is not installed")
+    from small_mimic import LAB_MAP, write_mimic
+
+    from clinical_evals.datasets_hub.build_clibench import Request, build_clibench
+
+    (written_releases / "d_labitems_to_loinc.csv").write_text(LAB_MAP)
+    mimic, out = write_mimic(tmp_path / "mimic"), tmp_path / "out"
+    build_clibench(Request(mimic, mimic, out, threads=2), lambda line: None)
+    assert main(["stats", str(out), "--context", "32768,10"]) == 2
+    said = capsys.readouterr().err
+    found = re.search(r"error: --context 10: row 0 of diagnosis: .* Give a longer one: at least ([0-9]+)", said)
+    assert found, said
+    assert "--answer-tokens" not in said
+    assert "CLINICAL_EVALS_CONTEXT" not in said
+    assert main(["stats", str(out), "--dictionary", "x.csv"]) == 2
+    assert "--dictionary is of `stats ontology`" in capsys.readouterr().err
 
 
 def test_small_releases_of_three_systems(

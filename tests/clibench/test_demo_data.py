@@ -7,6 +7,7 @@ import io
 import json
 import re
 import resource
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from written_demo import TABLES, TITLES, write_demo, write_table
 from clinical_evals.cli.demo_data import add_demo_data
 from clinical_evals.clibench import demo_data, demo_notes, demo_radiology
 from clinical_evals.clibench.demo_data import NOTE_COLUMNS, write_demo_data
+from clinical_evals.clibench.demo_folder import folder_aside
 from clinical_evals.clibench.demo_note_lists import distinct, drugs_at_home, numbered, order_line, result_lines
 from clinical_evals.clibench.demo_note_styles import STYLES, TEMPLATE, lay_out
 from clinical_evals.clibench.demo_notes import discharge_note
@@ -243,6 +245,44 @@ def test_nothing_is_left_where_the_disk_is_full(demo: Path, tmp_path: Path) -> N
     with files_of_at_most(2000), pytest.raises(RunError, match=r"out cannot be written .*nothing was left there"):
         write_demo_data(demo, target / "out")
     assert list(target.iterdir()) == []
+
+
+def test_another_run_that_was_first(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other run begins later and is done before this one puts its folder in place."""
+    out = tmp_path / "target" / "out"
+
+    def overtaken(seed: int) -> None:
+        write, other = demo_data.write_record, []
+
+        def late(*arguments: object) -> None:
+            monkeypatch.setattr(demo_data, "write_record", write)
+            other.append(write_demo_data(demo, out, seed))
+            write(*arguments)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(demo_data, "write_record", late)
+        done = write_demo_data(demo, out)
+        assert (done.was_there, done[:6]) == (True, other[0][:6])
+
+    overtaken(seed=0)
+    assert "is there already" in write_demo_data(demo, out).describe()
+    shutil.rmtree(out)
+    with pytest.raises(InputError, match=r"was made of other seed \(1, now 0\)"):
+        overtaken(seed=1)
+    assert list(out.parent.iterdir()) == [out]
+
+
+def test_a_folder_that_fills_meanwhile(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+
+    def fill() -> None:
+        with folder_aside(out) as aside:
+            (aside / "mine.txt").write_text("mine")
+            out.mkdir()
+            (out / "yours.txt").write_text("yours")
+
+    with pytest.raises(InputError, match="out is there already: another run has written it meanwhile"):
+        fill()
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["out", "yours.txt"]
 
 
 def test_nothing_is_left_after_an_interrupt(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -249,7 +249,7 @@ def test_an_interrupted_build_goes_on(mimic: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
 
     def stop(line: str) -> None:
-        if line == "reading prescriptions":
+        if line == "picking the prescriptions with an NDC":
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -257,8 +257,8 @@ def test_an_interrupted_build_goes_on(mimic: Path, tmp_path: Path) -> None:
     assert not out.exists()
     said: list[str] = []
     build(mimic, out, said.append)
-    assert "reading labs" not in said
-    assert "reading prescriptions" in said
+    assert "picking the lab results of the admissions" not in said
+    assert "picking the prescriptions with an NDC" in said
     assert any(line.endswith("steps were there from an earlier run") for line in said)
     assert files_of(out) == files_of(tmp_path / "whole")
     assert not (tmp_path / ".out.building").exists()
@@ -275,7 +275,7 @@ def test_other_settings_begin_anew(mimic: Path, tmp_path: Path) -> None:
         build(mimic, out, stop)
     said: list[str] = []
     build(mimic, out, said.append, first_batch="first_timestamp")
-    assert "reading labs" in said
+    assert "picking the lab results of the admissions" in said
 
 
 def test_ctrl_c_leaves_nothing_half(mimic: Path, tmp_path: Path) -> None:
@@ -321,7 +321,7 @@ def test_one_build_into_a_folder_at_a_time(mimic: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
 
     def begin_another(line: str) -> None:
-        if line == "reading labs":
+        if line == "picking the lab results of the admissions":
             with pytest.raises(InputError, match=r"another build into .*out is running"):
                 build(mimic, out)
 
@@ -551,7 +551,7 @@ def test_no_line_of_a_table_is_shown(mimic: Path, tmp_path: Path) -> None:
 
 def test_what_is_worked_out_on_the_way_is_for_its_owner_only(mimic: Path, tmp_path: Path) -> None:
     def stop(line: str) -> None:
-        if line == "reading labs":
+        if line == "picking the lab results of the admissions":
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

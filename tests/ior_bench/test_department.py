@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from clinical_evals.errors import InputError, UnknownNameError
 from clinical_evals.ior_bench.department import (
+    MOST_READ,
     Extraction,
     check_candidates,
     extract_department,
@@ -398,3 +399,25 @@ def test_a_list_that_cannot_be_used(candidates: Any, message: str) -> None:
 
 def test_names_that_only_contain_each_other_are_a_good_list() -> None:
     check_candidates(["妇科", "妇科内分泌科", "内分泌科"], "here")
+
+
+def test_only_the_beginning_and_the_end_of_a_giant_answer_are_read() -> None:
+    names = ("骨科", "眼科", "皮肤科")
+    filler = "啊。" * MOST_READ  # twice what is read of either end
+    assert extract_department(f"建议去骨科。{filler}", names).department == "骨科"
+    assert extract_department(f"{filler}结论：眼科", names).department == "眼科"
+    assert extract_department(f"{filler}建议去骨科。{filler}", names) == (None, ())
+    # What is just not too long is read whole; reasoning does not count.
+    short = "啊" * (MOST_READ - 5)
+    assert extract_department(f"{short}\n去骨科。\n{short}", names).department == "骨科"
+    assert extract_department(f"<think>{filler}</think>{short}\n去骨科。\n{short}", names).department == "骨科"
+    # The end begins with a sentence: not with the name that 不建议去 refuses.
+    end = "骨科。" + "啊" * (MOST_READ - 3)
+    assert extract_department(f"{filler}不建议去{end}", names) == (None, ())
+
+
+def test_a_share_of_a_department_that_is_no_candidate_is_nobody_elses() -> None:
+    # 烧伤科 is not offered. Its share stands last, or before a department without a share of its own.
+    names = ("骨科", "皮肤科", "儿科")
+    assert extract_department("骨科 80%，皮肤科 15%，烧伤科 5%", names).department == "骨科"
+    assert extract_department("骨科 30%，皮肤科 20%，烧伤科 50%。也可以去儿科", names).department == "骨科"

@@ -11,7 +11,7 @@ from loinc_release import BLOOD, CELLS, CHEMISTRY, GLUCOSE_NAME
 from clinical_evals.errors import InputError, ResourceMissingError, UnknownNameError
 from clinical_evals.matching.dictionary import own_titles, read_dictionary
 from clinical_evals.matching.scorer import CodeScorer
-from clinical_evals.matching.titles import titles_of
+from clinical_evals.matching.titles import fold, titles_of
 from clinical_evals.ontology import SYSTEMS, get_system
 from clinical_evals.ontology.atc import ATC
 from clinical_evals.ontology.icd10pcs import ICD10PCS
@@ -108,19 +108,34 @@ def test_a_substance_without_a_route_stands_for_its_systemic_use(written_release
 @pytest.mark.parametrize("make", [ICD10PCS, LOINC, ATC])
 def test_real_titles(make: type, release_files: Path) -> None:
     """78,220 long titles of ICD-10-PCS are all distinct; of LOINC only the 1,135 tests with a name and a path can be
-    matched; 6,996 codes of ATC have 6,074 distinct names. Prednisolone without a route is the systemic one."""
+    matched; 6,996 codes of ATC have 6,074 distinct names. Prednisolone without a route is the systemic one. After the
+    titles stand the names that are none: 771 short forms and abbreviations of LOINC, and all 411 US names of ATC."""
     files = {
         ICD10PCS: ["icd10pcs_order_2022.txt"],
         LOINC: ["ComponentHierarchyBySystem.csv", "Loinc.csv"],
         ATC: ["who_atc_ddd_2026-04-25.csv"],
     }[make]
-    found = titles_of(make(*(release_files / name for name in files)))
-    assert len(found.codes) == {ICD10PCS: 78_220, LOINC: 1_135, ATC: 6_074}[make]
+    system = make(*(release_files / name for name in files))
+    found = titles_of(system)
+    titles, names = {ICD10PCS: (78_220, 0), LOINC: (1_135, 771), ATC: (6_074, 411)}[make]
+    assert len(found.codes) == titles + names
+    assert {fold(title) for title in found.titles[:titles]} == {fold(title) for title in own_titles(system).titles}
     if make is ATC:
         assert dict(zip(found.titles, found.codes, strict=True))["prednisolone"] == "H02AB06"
 
 
 # The official protocol (protocol.md 3)
+
+
+@pytest.mark.parametrize("system", ["loinc", "atc"])
+def test_official_candidates_are_titles_without_further_names(written_releases: Path, system: str) -> None:
+    """Glucose and Glucophage are names of the standard protocol only. All candidates are among its titles, so that
+    the two protocols share the vectors."""
+    release = get_system(system)
+    name = {"loinc": "Glucose", "atc": "Glucophage"}[system]
+    candidates, chosen = own_titles(release), titles_of(release)
+    assert (name in candidates.titles, name in chosen.titles) == (False, True)
+    assert set(candidates.titles) <= set(chosen.titles)
 
 
 def test_official_levels_of_loinc_count_from_the_root(written_releases: Path) -> None:

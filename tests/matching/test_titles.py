@@ -1,12 +1,16 @@
 """Folding of texts, and which titles can be matched."""
 
 import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clinical_evals.matching.answer_titles import is_title
 from clinical_evals.matching.titles import fold, titles_of
 from clinical_evals.ontology import CodeSystem, get_system
 
@@ -71,3 +75,42 @@ def test_of_equally_long_codes_the_first_of_the_release_stands_for_the_title() -
     assert [code for code in system.codes() if system.title(code) == title] == ["H54.2X1", "H54.511"]
     titles = titles_of(system)
     assert titles.codes[titles.titles.index(title)] == "H54.2X1"
+
+
+# Further names
+
+
+class Named(CodeSystem):
+    """A system of four codes, two with one title, with names that are equal to titles and to each other."""
+
+    name, release = "named", "1"
+    levels = ("full",)
+    code_shape = re.compile("[A-Z]{1,2}")
+    TITLES: ClassVar[dict[str, str]] = {"A": "One", "B": "Two", "CC": "two", "D": "D"}
+    NAMES: ClassVar[dict[str, tuple[str, ...]]] = {"A": ("Uno", "TWO."), "B": ("Both",), "CC": ("both", "zwei")}
+
+    def normalize(self, text: str) -> str | None:
+        return text if text in self.TITLES else None
+
+    def codes(self) -> Sequence[str]:
+        return tuple(self.TITLES)
+
+    def title(self, code: str) -> str:
+        return self.TITLES[code]
+
+    def names(self, code: str) -> tuple[str, ...]:
+        return self.NAMES.get(code, ())
+
+    def path(self, code: str) -> tuple[str, ...]:
+        return (code,)
+
+
+def test_names_stand_after_the_titles() -> None:
+    """TWO with a full stop is a title already, so no name of A. Both is a name of B and of CC, which is preferred,
+    since it is longer. D has no title but its code."""
+    assert titles_of(Named()) == ("named 1", ["A", "CC", "A", "CC", "CC"], ["One", "two", "Uno", "both", "zwei"])
+
+
+def test_names_are_known_as_titles() -> None:
+    system = Named()
+    assert [is_title(text, system) for text in ("uno", "Both.", "zwei", "due")] == [True, True, True, False]

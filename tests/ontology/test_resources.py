@@ -2,15 +2,24 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from clinical_evals.errors import InputError, ResourceMissingError, UnknownNameError
-from clinical_evals.ontology.resources import find, find_optional, locate
+from clinical_evals.ontology import get_system
+from clinical_evals.ontology.atc import atc
+from clinical_evals.ontology.drugs import drug_map
+from clinical_evals.ontology.icd10cm import icd10cm
+from clinical_evals.ontology.icd10pcs import icd10pcs
+from clinical_evals.ontology.lab_items import lab_items
+from clinical_evals.ontology.loinc import loinc
+from clinical_evals.ontology.resources import Found, find, find_optional, locate
 from clinical_evals.ontology.resources.folder import RECORD, kept_folder
-from clinical_evals.ontology.resources.listing import as_json, as_text, list_resources
+from clinical_evals.ontology.resources.listing import as_json, as_text, list_resources, verify
 from clinical_evals.ontology.resources.manifest import RESOURCES, get_resource
+from clinical_evals.ontology.resources.remarks import remark_on_hash
 
 NAMES = [resource.name for resource in RESOURCES]
 
@@ -153,7 +162,7 @@ def test_only_what_its_licence_lets_a_program_take_has_an_address() -> None:
         for address in resource.download.addresses.values() if resource.download else ():
             assert address.startswith("https://")
             # A hash is fixed only where the address is: GitHub's, of one commit.
-            assert bool(resource.download and resource.download.sha256) == bool(re.search("/[0-9a-f]{40}/", address))
+            assert bool(resource.download and resource.download.pinned) == bool(re.search("/[0-9a-f]{40}/", address))
 
 
 def test_unknown_resource_names_the_nearest() -> None:
@@ -213,3 +222,67 @@ def test_the_list_tells_every_state(folders: tuple[Path, Path], monkeypatch: pyt
     assert "get it: clinical-evals resources add loinc-names FILE (from https://loinc.org" in as_text(
         listed["loinc-names"]
     )
+
+
+@pytest.mark.parametrize(
+    ("file", "read"),
+    [
+        ("who_atc_ddd.csv", lambda: get_system("atc")),
+        ("icd10pcs_order_2026.txt", lambda: get_system("icd10pcs")),
+        ("ComponentHierarchyBySystem.csv", lambda: get_system("loinc")),
+        ("icd10cm_tabular_2031.xml", lambda: get_system("icd10cm")),
+        ("d_labitems_to_loinc.csv", lab_items),
+        ("gsn_atc_ndc_mapping.csv", drug_map),
+    ],
+)
+def test_a_bad_file_of_the_users_folder_is_to_be_replaced_there(
+    file: str, read: Callable[[], object], folders: tuple[Path, Path]
+) -> None:
+    own, kept = folders
+    way_out = "was found by CLINICAL_EVALS_RESOURCES, .*: replace the file there, or unset the variable"
+    for accessor in (atc, icd10pcs, loinc, icd10cm, lab_items, drug_map):
+        accessor.cache_clear()
+    try:
+        path = written(own, file)
+        with pytest.raises(InputError, match=f"{re.escape(str(path))}.* But {re.escape(str(path))} {way_out}"):
+            read()
+        path.rename(kept / file)  # there `resources add` helps, since its record goes first
+        with pytest.raises(InputError, match=re.escape(str(kept / file))) as error:
+            read()
+        assert "replace the file there" not in str(error.value)
+    finally:
+        for accessor in (atc, icd10pcs, loinc, icd10cm, lab_items, drug_map):
+            accessor.cache_clear()
+
+
+def test_verify_of_the_users_folder_says_where_to_replace(folders: tuple[Path, Path]) -> None:
+    written(folders[0], "who_atc.csv")
+    (result,) = verify(get_resource("atc"))
+    assert result.state == "bad"
+    assert "replace the file there, or unset the variable" in result.said
+
+
+def test_the_list_hashes_a_file_of_the_users_folder_whose_hash_is_known(folders: tuple[Path, Path]) -> None:
+    written(folders[0], "d_labitems_to_loinc.csv")
+    (listed,) = [one for one in list_resources() if one.resource.name == "lab-items"]
+    assert listed.remark == "not the pinned file of mimic-code 2.4.0; used as your own"
+    assert listed.state == "found"
+
+
+def test_half_of_the_pinned_map_is_said(release_files: Path, folders: tuple[Path, Path]) -> None:
+    lines = (release_files / "d_labitems_to_loinc.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    half = folders[0] / "d_labitems_to_loinc.csv"
+    half.write_text("".join(lines[:816]), encoding="utf-8")  # 815 and the header
+    (result,) = verify(get_resource("lab-items"))
+    assert result.state == "note"
+    assert "not the pinned file of mimic-code 2.4.0: 815 of 1,630 lab items; used as your own" in result.said
+    half.write_bytes((release_files / half.name).read_bytes())
+    (result,) = verify(get_resource("lab-items"))
+    assert result.state == "ok"
+
+
+def test_more_than_the_pinned_file_has() -> None:
+    found = Found(Path("map.csv"), "kept folder")
+    said = remark_on_hash(get_resource("lab-items"), found, "0" * 64, 1_700)
+    assert said == ("not the pinned file of mimic-code 2.4.0: 1,700 lab items, that one has 1,630; kept as your own")
+    assert remark_on_hash(get_resource("atc"), found, "0" * 64, 5) == ""

@@ -1,5 +1,6 @@
 """`resources add`: plain files and archives are read before they are taken in, and all or nothing."""
 
+import gzip
 import json
 import os
 import signal
@@ -14,15 +15,19 @@ from atc_table import table as atc_table
 from drug_table import HEADER, ROWS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loinc_release import NAMES, NAMES_COLUMNS, csv_text, write_hierarchy
 
 from clinical_evals.errors import InputError
 from clinical_evals.ontology.icd10cm_files import package_files
-from clinical_evals.ontology.resources import find, find_optional
+from clinical_evals.ontology.loinc import LOINC
+from clinical_evals.ontology.loinc_names import read_names
+from clinical_evals.ontology.resources import find, find_optional, unchanged
 from clinical_evals.ontology.resources.archive import is_archive, member_chunks
+from clinical_evals.ontology.resources.content import sha256_of
 from clinical_evals.ontology.resources.folder import RECORD, kept_folder, read_record
-from clinical_evals.ontology.resources.listing import verify
+from clinical_evals.ontology.resources.listing import list_resources, verify
 from clinical_evals.ontology.resources.manifest import Resource, get_resource
-from clinical_evals.ontology.resources.store import Added, add_file, sha256_of
+from clinical_evals.ontology.resources.store import Added, add_file
 
 DRUGS = (HEADER + ROWS).encode()
 DRUG_ATC = get_resource("drug-atc")
@@ -72,6 +77,8 @@ def test_a_file_is_copied_and_recorded(tmp_path: Path, kept: Path) -> None:
             "origin": str(source),
             # 7 rows; one GSN stands twice, one NDC stands twice, and two rows have none.
             "content": "6 GSNs and 4 NDCs; 0 malformed values",
+            "entries": 7,
+            "mtime_ns": added.path.stat().st_mtime_ns,
         }
     }
     assert files_in(kept) == sorted([str(added.path.relative_to(kept)), RECORD])
@@ -92,7 +99,9 @@ def test_another_release_replaces_the_former_one(tmp_path: Path, kept: Path) -> 
 def test_the_same_file_twice_changes_nothing(tmp_path: Path, kept: Path) -> None:
     source = write(tmp_path, DRUGS, "map.csv")
     first = add_file(DRUG_ATC, source)
-    assert add_file(DRUG_ATC, source) == first
+    second = add_file(DRUG_ATC, source)
+    assert second.path == first.path
+    assert second.recorded._replace(mtime_ns=0) == first.recorded._replace(mtime_ns=0)
     again = add_file(DRUG_ATC, first.path)  # from the folder itself
     assert again.path == first.path
     assert again.path.read_bytes() == DRUGS
@@ -198,10 +207,10 @@ def test_a_damaged_archive_is_an_error_of_ours_or_harmless(
     if not is_archive(path):
         return  # its first four bytes were hit: then it is read as a plain file, which fails by its content
     try:
-        name, chunks = member_chunks(path, DRUG_ATC)
-        assert "/" not in name
+        member = member_chunks(path, DRUG_ATC)
+        assert "/" not in member.name
         # A CRC-32 tells any damage of the content; what was hit otherwise was nothing that is used.
-        assert b"".join(chunks) in (DRUGS, b"another member")
+        assert b"".join(member.chunks) in (DRUGS, b"another member")
     except InputError:
         pass
 
@@ -310,7 +319,8 @@ def test_verify_reads_and_hashes_again(tmp_path: Path, kept: Path, monkeypatch: 
     assert [result.state for result in verify(DRUG_ATC)] == ["absent"]
     added = added_drugs(tmp_path)
     (result,) = verify(DRUG_ATC)
-    assert result.state == "ok"
+    assert result.state == "note"
+    assert "not the pinned file of ethos-paper: 7 of 4,770 rows; kept as your own" in result.said
     assert added.recorded.sha256 in result.said
     assert added.recorded.content in result.said
     changed = DRUGS.replace(b"A10BA02", b"A10BA03", 1)  # still a map, but not the one that was added
@@ -323,9 +333,91 @@ def test_verify_reads_and_hashes_again(tmp_path: Path, kept: Path, monkeypatch: 
     own.mkdir()
     write(own, DRUGS, "gsn_atc_ndc_mapping.csv")
     monkeypatch.setenv("CLINICAL_EVALS_RESOURCES", str(own))
-    assert [result.state for result in verify(DRUG_ATC)] == ["ok", "bad"]
+    assert [result.state for result in verify(DRUG_ATC)] == ["note", "bad"]
     write(own, DRUGS[:100], "gsn_atc_ndc_mapping.csv")
     assert [result.state for result in verify(DRUG_ATC)] == ["bad", "bad"]
+
+
+def test_a_kept_file_that_was_changed_is_not_used(tmp_path: Path) -> None:
+    added = added_drugs(tmp_path)
+    later = added.recorded.mtime_ns + 10**9
+    added.path.write_bytes(DRUGS + b"015559,A10BA02,0\n")  # another size
+    changed = f"{added.path}: SHA-256 .* when it was added: it was changed .*resources add drug-atc FILE .*verify"
+    with pytest.raises(InputError, match=changed):
+        find("drug-atc")
+    added.path.write_bytes(DRUGS.replace(b"A10BA02", b"A10BA03", 1))  # the same size, at another time
+    os.utime(added.path, ns=(later, later))
+    with pytest.raises(InputError, match=changed):
+        find_optional("drug-atc")
+    assert [(one.state, bool(one.found)) for one in list_resources() if one.resource is DRUG_ATC] == [
+        ("problem", False)
+    ]
+    added.path.write_bytes(DRUGS)  # as it was, at another time: a folder that was copied
+    os.utime(added.path, ns=(later, later))
+    assert find("drug-atc") == added.path
+    added.path.write_bytes(b"")
+    again = add_file(DRUG_ATC, tmp_path / "map.csv")  # which is what the message advises
+    assert find("drug-atc") == again.path == added.path
+
+
+def test_an_unchanged_file_is_not_hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    added = added_drugs(tmp_path)
+
+    def hashed(path: Path) -> str:
+        raise AssertionError(path)
+
+    monkeypatch.setattr(unchanged, "sha256_of", hashed)
+    assert find("drug-atc") == added.path
+
+
+def test_a_record_of_an_earlier_version_is_read(tmp_path: Path, kept: Path) -> None:
+    added = added_drugs(tmp_path)
+    record = json.loads((kept / RECORD).read_text(encoding="utf-8"))
+    del record["drug-atc"]["mtime_ns"], record["drug-atc"]["entries"]
+    (kept / RECORD).write_text(json.dumps(record), encoding="utf-8")
+    assert find("drug-atc") == added.path
+    added.path.write_bytes(DRUGS[:100])
+    with pytest.raises(InputError, match="it was changed or damaged since"):
+        find("drug-atc")
+
+
+def without_versions() -> bytes:
+    return csv_text(NAMES_COLUMNS[:-1], [row[:-1] for row in NAMES]).encode()
+
+
+@pytest.mark.parametrize(
+    ("archive_name", "member", "release"),
+    [
+        ("Loinc_2.78.zip", "LoincTable/Loinc.csv", "2.78"),
+        ("Loinc_2.8_Text (1).zip", "Loinc.csv", "2.08"),
+        ("release.zip", "Loinc_2.80/LoincTable/Loinc.csv", "2.80"),
+        ("release.zip", "LoincTable/Loinc.csv", ""),
+    ],
+)
+def test_the_release_of_names_stands_in_what_they_came_in(
+    archive_name: str, member: str, release: str, tmp_path: Path
+) -> None:
+    path = archive(tmp_path, [(member, without_versions())], archive_name)
+    added = add_file(get_resource("loinc-names"), path)
+    assert added.path.name == (f"Loinc_{release}.csv" if release else "Loinc.csv")
+    assert added.recorded.content == f"names of {len(NAMES)} LOINC numbers, release {release or 'unknown'}"
+    system = LOINC(write_hierarchy(tmp_path), find("loinc-names"))
+    assert system.release.startswith(release or "of unknown version")
+    # A column that tells goes before.
+    told = archive(tmp_path, [(member, csv_text(NAMES_COLUMNS, NAMES).encode())], archive_name)
+    assert "release 2.78" in add_file(get_resource("loinc-names"), told).recorded.content
+
+
+def test_the_release_of_names_stands_in_the_folder_they_lie_in(tmp_path: Path, kept: Path) -> None:
+    folder = tmp_path / "Loinc_2.79" / "LoincTable"
+    folder.mkdir(parents=True)
+    names = get_resource("loinc-names")
+    elsewhere = add_file(names, write(tmp_path, without_versions(), "Loinc.csv"))
+    added = add_file(names, write(folder, without_versions(), "Loinc.csv"))
+    assert added.path.name == "Loinc_2.79.csv"
+    assert not elsewhere.path.exists()  # the same bytes, by a name that tells less
+    assert len(files_in(kept)) == 2
+    assert read_names(folder / "Loinc.csv", ()).version == "2.79"  # in a folder of the user's own too
 
 
 def test_verify_knows_what_stands_in() -> None:
@@ -353,8 +445,14 @@ def test_the_real_files_are_taken_in(name: str, file: str, release_files: Path, 
     unpacked = add_file(resource, packed)
     assert unpacked.path == plain.path == find(name)
     assert unpacked.recorded.sha256 == plain.recorded.sha256
-    if resource.download and resource.download.sha256:  # the address of the manifest gives this very file
-        assert plain.recorded.sha256 == resource.download.sha256
+    if resource.download and (pinned := resource.download.pinned):  # the address gives this very file
+        assert (plain.recorded.sha256, plain.recorded.entries) == (pinned.sha256, pinned.entries)
+        if pinned.unpacked:  # as a browser may store it
+            content = gzip.decompress((release_files / file).read_bytes())
+            unzipped = add_file(resource, write(tmp_path, content, "unpacked.csv"))
+            assert unzipped.recorded.sha256 == pinned.unpacked
+            assert [result.state for result in verify(resource)] == ["ok"]
+            add_file(resource, release_files / file)
     assert unpacked.path.stat().st_size < resource.largest / 2  # room for the releases to come
     (result,) = verify(resource)
     assert result.state == "ok"

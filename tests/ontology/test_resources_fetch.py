@@ -15,12 +15,12 @@ from clinical_evals.ontology.resources import fetch as fetch_module
 from clinical_evals.ontology.resources import find, find_optional
 from clinical_evals.ontology.resources.fetch import address_of, fetch
 from clinical_evals.ontology.resources.folder import kept_folder
-from clinical_evals.ontology.resources.manifest import Download, Resource, get_resource
+from clinical_evals.ontology.resources.manifest import Download, Pinned, Resource, get_resource
 
 DRUGS = (HEADER + ROWS).encode()
 # The map's own hash is fixed: the small one of these tests gets its own.
 DRUG_ATC = get_resource("drug-atc")._replace(
-    download=Download({"small": "http://unused.invalid"}, hashlib.sha256(DRUGS).hexdigest())
+    download=Download({"small": "http://unused.invalid"}, Pinned(hashlib.sha256(DRUGS).hexdigest(), 7, "rows"))
 )
 UNHASHED = DRUG_ATC._replace(download=Download({"small": "http://unused.invalid"}))
 

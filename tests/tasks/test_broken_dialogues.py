@@ -17,6 +17,7 @@ from clinical_evals.tasks.generation import Missing
 from clinical_evals.tasks.names import find_task
 from clinical_evals.tasks.rescore import rescore
 from clinical_evals.tasks.results import MissingRow, write_files
+from clinical_evals.tasks.tables import format_results
 
 NAMES = ("骨科", "眼科", "皮肤科", "内科")
 DOCTOR = doctor_who_knows({"眼睛红": "眼科", "起皮疹": "皮肤科", "扭了脚": "骨科"}, last="内科")
@@ -62,7 +63,11 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def test_what_failed_is_wrong_under_official_and_left_out_of_standard(tmp_path: Path) -> None:
     standard, official = run_both(tmp_path, *BROKEN)
-    missing = (MissingRow(1, WHY, 1), MissingRow(3, WHY, 0), MissingRow(4, WHY, 1))
+    missing = (
+        MissingRow(1, f"doctor: {WHY}", 1),
+        MissingRow(3, f"patient: {WHY}", 0),
+        MissingRow(4, f"doctor: {WHY}", 1),
+    )
     assert standard.unanswered == official.unanswered == missing
     assert standard.broken_off == official.broken_off == [1, 3, 4]
     # Rows 0 and 2 alone: + - , + - , + +
@@ -116,14 +121,18 @@ def test_a_killed_dialogue_did_not_fail(tmp_path: Path) -> None:
     # Of the second pair of dialogues row 3 failed at once; the run was killed after the first referral of row 2.
     log.write_bytes(b"".join(raw[: rows.index(2) + 3]))
     (standard, official), said = rescore(log, "both", output=tmp_path / "summaries.json")
-    assert "1 dialogues that have not ended are left out" in said
+    assert "1 dialogues that have not ended are left out (rows 2)" in said
+    summaries = json.loads((tmp_path / "summaries.json").read_text())
+    assert [each["rows_unfinished"] for each in summaries.values()] == [[2], [2]]
+    for result in (standard, official):
+        assert "1 dialogues have not ended in the log (in no score): rows 2" in format_results([result])
     assert [line["row"] for line in standard.lines] == [0]
     assert [line["row"] for line in official.lines] == [0, 1, 3]
 
 
 def test_no_whole_dialogue_is_no_score(tmp_path: Path) -> None:
     # Each has its turn 0: were that the last, all would be scored.
-    message = r"transcripts\.jsonl: no dialogue to score, each of 5 broke off"
+    message = r"transcripts\.jsonl: no dialogue to score: each of 5 broke off\. Run the same"
     with pytest.raises(InputError, match=message):
         run_both(tmp_path, DOCTOR, lambda messages: Missing(WHY) if len(messages) > 2 else patient(messages))
     for protocol in ("standard", "official"):
@@ -133,8 +142,8 @@ def test_no_whole_dialogue_is_no_score(tmp_path: Path) -> None:
 
 def test_where_it_broke_off_is_shown(tmp_path: Path) -> None:
     log = run_both(tmp_path, *BROKEN)[0].log
-    assert explain(log, 1).endswith(f"patient: 起皮疹\n(broke off: row 1, turn 1: {WHY})")
-    assert explain(log, 3).endswith(f"\n(broke off: row 3, turn 0: {WHY})")
+    assert explain(log, 1).endswith(f"patient: 起皮疹\n(broke off: row 1, turn 1: doctor: {WHY})")
+    assert explain(log, 3).endswith(f"\n(broke off: row 3, turn 0: patient: {WHY})")
 
 
 # What a log may not hold

@@ -10,13 +10,16 @@ import pytest
 from written_dialogues import HOSPITAL, make_dialogue, write_transcripts
 
 from clinical_evals.errors import InputError, UnknownNameError
+from clinical_evals.ior_bench.dialogue import LONGEST_TURN, own_words
 from clinical_evals.scoring.department import accuracy_interval
 from clinical_evals.scoring.turns import FirstRight, paired_gain
+from clinical_evals.tasks.dialogue_log import open_transcripts
 from clinical_evals.tasks.dialogue_played import Played, read_played
 from clinical_evals.tasks.dialogue_results import DialogueResult, score_dialogues
 from clinical_evals.tasks.dialogue_tables import format_both_dialogues, format_dialogues
 from clinical_evals.tasks.names import Task
 from clinical_evals.tasks.results import file_names, is_same_scoring, summarise, write_files
+from clinical_evals.tasks.tables import format_result
 
 TASK = Task("ior_bench", "dynamic_h2", "clinical_evals.tasks.dialogue", "", dataset="ior-bench", subset="dynamic_h2")
 
@@ -238,7 +241,7 @@ def test_files_do_not_depend_on_time_place_or_order(tmp_path: Path, protocol: st
 def test_the_same_from_a_log(tmp_path: Path) -> None:
     log = write_transcripts(tmp_path / "transcripts.jsonl", PLAYED, turns=3)
     _, played, unfinished = read_played(log)
-    assert unfinished == 0
+    assert unfinished == []
     result = score_dialogues(TASK, log, 0, played)
     assert result.scored_lines() == score(tmp_path).scored_lines()
     assert summarise(result) == summarise(score(tmp_path))
@@ -253,6 +256,74 @@ def test_dropped_turns_and_what_an_endpoint_counted_reach_the_summary(tmp_path: 
     assert (summary["prompts_cut"], summary["kept_prompt"]["min"]) == (1, 0.6)
     assert (summary["served"]["prompt_tokens"], summary["served"]["cost"]) == (90, 0.5)
     assert "served" not in summarise(score(tmp_path))
+
+
+def served_by(who: str, played: list[Played], **changes: Any) -> list[Played]:
+    """The answers of one side come from an endpoint, whose counts the log has as those of the answers."""
+
+    def change(line: dict[str, Any]) -> dict[str, Any]:
+        counts = {"prompt_tokens": line["input_tokens"], "answer_tokens": line["output_tokens"]}
+        about = {"estimated": False, "cost": None, "model": "m", "fingerprint": ""}
+        return {"served": counts | about | changes} if line["who"] == who else {}
+
+    return changed(played, change)
+
+
+@pytest.mark.parametrize(
+    ("whose", "label", "read_there"),
+    [
+        # Of the patient 12 x 100 tokens are read, of the doctor (8 + 12) x 200.
+        (("patient",), "of the patient as the endpoint reports, of the doctor counted here", 1200),
+        (("doctor",), "of the doctor as the endpoint reports, of the patient counted here", 4000),
+        (("patient", "doctor"), "as the endpoint reports", 5200),
+    ],
+)
+def test_tokens_are_of_all_answers_whoever_counts_them(
+    tmp_path: Path, whose: tuple[str, ...], label: str, read_there: int
+) -> None:
+    played = PLAYED
+    for who in whose:
+        played = served_by(who, played)
+    result = score(tmp_path, played)
+    # Read 1,200 + 4,000, written 12 x 10 + 8 x 20 + 12 x 5.
+    assert f"tokens: 5,200 read, 340 written ({label})" in format_result(result)
+    summary = summarise(result)
+    assert (summary["input_tokens"], summary["output_tokens"]) == (5200, 340)
+    assert summary["served"]["prompt_tokens"] == read_there
+    assert summary["served"]["answers_of"] == {who: {"patient": 12, "doctor": 20}[who] for who in whose}
+    sums = [use["input_tokens"] for use in summary["tokens"].values()]
+    assert sum(sums) == summary["input_tokens"]
+
+
+def test_estimates_of_one_side_are_said_to_be_of_it(tmp_path: Path) -> None:
+    text = format_result(score(tmp_path, served_by("patient", PLAYED, estimated=True)))
+    said = "(of the patient as the endpoint reports, estimated for 12 answers, of the doctor counted here)"
+    assert said in text
+
+
+def test_another_model_than_the_one_asked_for_is_named(tmp_path: Path) -> None:
+    played = served_by("patient", served_by("doctor", PLAYED), model="other")
+    log = tmp_path / "transcripts.jsonl"
+    run = {"task": TASK.name, "turns": 3, "doctor": {"model": {"name": "m"}}, "patient": {"model": {"name": "m"}}}
+    open_transcripts(log, run, {}).close()
+    text = format_result(score(tmp_path, played))
+    assert "the endpoint of the patient names the model other (asked for: m)" in text
+    assert "of the doctor names" not in text
+
+
+def test_turns_that_were_cut_are_counted(tmp_path: Path) -> None:
+    long = "疼" * (LONGEST_TURN + 1)
+    said = {"patient": long, "question": "多久了？" * LONGEST_TURN, "refer": long}  # a referral is never cut
+    one = changed(PLAYED[:1], lambda line: {"text": said[line["step"]], "said": own_words(said[line["step"]])})
+    result = score(tmp_path, [*one, *PLAYED[1:]])
+    assert summarise(result)["turns_cut"] == {"doctor": 2, "patient": 3}  # all of row 0
+    assert f"longer than {LONGEST_TURN} characters, and cut to them: 3 turns of the patient, 2 of the doctor" in (
+        format_result(result)
+    )
+    assert result.scored.patient().sentence_length > 100  # 3 x 600 characters are in it
+    exact = changed(PLAYED, lambda line: {"text": "疼" * LONGEST_TURN})
+    assert summarise(score(tmp_path, exact))["turns_cut"] == {"doctor": 0, "patient": 0}
+    assert "longer than" not in format_result(score(tmp_path))
 
 
 # What is printed

@@ -128,6 +128,9 @@ def test_the_servers_own_words(body: bytes, words: str, code: str) -> None:
         ("", None),
         ("soon", None),
         ("nan", None),
+        ("inf", None),
+        ("1e400", None),
+        ("Feb +99999999999999 01 00:00:00", None),  # a date too far away to be counted
         ("7", 7),
         ("0.5", 0.5),
         ("-3", 0),
@@ -179,6 +182,32 @@ def test_a_spent_budget_says_so() -> None:
         r"500 \(cost 0.0060\) more"
     )
     with pytest.raises(BudgetSpentError, match=message):
+        asyncio.run(spend())
+
+
+def test_a_budget_that_is_too_small_is_not_called_spent() -> None:
+    # 1,000 + 266 tokens are more than 1,000 before anything is spent: the same command would end here again.
+    message = r"the budget of --max-tokens 1,000 is too small for the first request, which may take 1,266: give more\."
+    with pytest.raises(BudgetSpentError, match=message):
+        asyncio.run(Budget(tokens=1000).reserve(Usage(1000, 266)))
+
+
+@pytest.mark.parametrize(
+    ("most", "way_out"),
+    [
+        (Usage(900, 0), "the same command again goes on with a new budget"),  # it would fit where nothing is spent
+        (Usage(1001, 0), "that request is more than the whole budget"),  # and this one never
+    ],
+)
+def test_the_way_out_of_a_spent_budget(most: Usage, way_out: str) -> None:
+    budget = Budget(tokens=1000)
+
+    async def spend() -> None:
+        await budget.reserve(Usage(400, 0))
+        budget.settle(Usage(400, 0), Usage(400, 0))
+        await budget.reserve(most)
+
+    with pytest.raises(BudgetSpentError, match=f"is spent: 400 tokens, .*{way_out}"):
         asyncio.run(spend())
 
 

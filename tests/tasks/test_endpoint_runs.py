@@ -317,7 +317,7 @@ def test_few_missing_rows_are_named_and_in_no_score(server: EndpointServer, tmp_
     server.script = refuse_third
     result = run(server, tmp_path, ",attempts=2", max_samples=51)  # 1 of 51 is 1.96 %
     (missing,) = result.unanswered
-    assert missing.why == "HTTP 500: out of order (attempts: 2)"
+    assert missing.why == f"127.0.0.1:{server.port}: HTTP 500: out of order (attempts: 2)"
     assert missing.row not in {line["row"] for line in rows_of(tmp_path)}
     assert check_marks(tmp_path) == 50
     text = format_results([result])
@@ -347,8 +347,8 @@ def test_few_missing_rows_are_named_and_in_no_score(server: EndpointServer, tmp_
 def test_more_than_two_percent_missing_is_no_result(server: EndpointServer, tmp_path: Path) -> None:
     server.script = refuse_third
     message = (
-        r"ior_bench:static_zero_shot\|0: 1 of 49 prompts were not answered, more than 2%.* row \d+, turn \d+: HTTP "
-        r"500: out of order \(attempts: 2\)\. All answers are in .*predictions.jsonl"
+        r"ior_bench:static_zero_shot\|0: 1 of 49 prompts were not answered, more than 2%.* row \d+, turn \d+: 127"
+        r"\.0\.0\.1:\d+: HTTP 500: out of order \(attempts: 2\)\. All answers are in .*predictions.jsonl"
     )
     with pytest.raises(RunError, match=message):  # 1 of 49 is 2.04 %
         run(server, tmp_path, ",attempts=2", max_samples=49)
@@ -437,7 +437,7 @@ def test_a_refused_prompt_among_answered_ones_is_only_missing(
     server.script = lambda asked: too_long if asked.prompt == 5 else completion(asked)
     result = run(server, tmp_path, concurrency=3)
     assert [missing.why for missing in result.unanswered] == [
-        "HTTP 400: context length exceeded [context_length_exceeded]"
+        f"127.0.0.1:{server.port}: HTTP 400: context length exceeded [context_length_exceeded]"
     ]
     assert len(server.asked) == ROWS  # it was not asked again: the same request has the same fate
 
@@ -542,7 +542,9 @@ def test_the_key_is_sent_and_nowhere_else(
     server.script = lambda asked: error(500, f"no: {KEY}") if asked.prompt == 3 else completion(asked, "骨科")
     result = run(server, tmp_path, ",api_key_env=MY_KEY,attempts=2")
     assert {asked.headers["Authorization"] for asked in server.asked} == {f"Bearer {KEY}"}
-    assert [missing.why for missing in result.unanswered] == ["HTTP 500: no: (the key) (attempts: 2)"]
+    assert [missing.why for missing in result.unanswered] == [
+        f"127.0.0.1:{server.port}: HTTP 500: no: (the key) (attempts: 2)"
+    ]
     written = [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
     assert written == []
     assert KEY not in caplog.text

@@ -192,7 +192,7 @@ def test_a_fault_that_stays_is_named_and_in_no_score(
     assert check_marks(tmp_path / "out") == ROWS * STEPS - 2
     (missing,) = standard.unanswered
     assert (missing.row, missing.turn) == (row, 1)
-    assert re.search(why, missing.why)
+    assert re.match(rf"patient: 127\.0\.0\.1:{server.port}: .*(?:{why})", missing.why)
     assert missing.why.endswith("(attempts: 2)")
     assert [line["row"] for line in standard.lines] == [line["row"] for line in plain.lines if line["row"] != row]
     assert [line["row"] for line in official.lines] == [line["row"] for line in plain.lines]
@@ -221,9 +221,14 @@ def test_a_missing_dialogue_is_printed(
     monkeypatch.setattr(dialogue_tasks, "MOST_MISSING", 0.2)
     server.script = refuses_one(lambda asked: error(500, "out of order"), SAMPLE[6]["history_of_present_illness"])
     results = run_all(server, tmp_path, ",attempts=1", protocol="both")
-    missing = "1 missing: row 6, turn 1: HTTP 500: out of order (attempts: 1). The same command asks for them again."
+    missing = (
+        f"1 missing: row 6, turn 1: patient: 127.0.0.1:{server.port}: HTTP 500: out of order (attempts: 1). The same "
+        "command asks for them again."
+    )
     assert missing in format_results(results)
     assert "1 dialogues broke off (left out): rows 6" in format_results(results[:1])
+    # Of the six rows standard has five.
+    assert format_results(results).startswith("ior_bench:dynamic_h2, 5 rows (official: 6), both protocols")
     official = format_results(results[1:])
     assert "1 dialogues broke off (what they lack is wrong): rows 6" in official
     assert missing in official
@@ -245,7 +250,8 @@ def test_two_percent_may_be_missing_and_no_more(server: EndpointServer, tmp_path
     server.reset(third_is_refused)
     message = (
         r"ior_bench:dynamic_h2: 1 of 49 dialogues came to no end, more than 2%, so there is no score\. row \d+, turn "
-        r"0: HTTP 500: out of order \(attempts: 1\)\. What was said is saved in .*transcripts\.jsonl"
+        r"0: patient: 127\.0\.0\.1:\d+: HTTP 500: out of order \(attempts: 1\)\. What was said is "
+        r"saved in .*transcripts\.jsonl"
     )
     with pytest.raises(RunError, match=message):  # 1 of 49 is 2.04 %
         run(server, tmp_path / "many", ",attempts=1", max_samples=49, turns=1)

@@ -3,7 +3,10 @@
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clinical_evals.ontology.resources.store import Added
 
 _DESCRIPTION = """\
 The release files of the code systems. They are looked for in this order: the folder that CLINICAL_EVALS_RESOURCES
@@ -77,8 +80,7 @@ def add_file(args: argparse.Namespace) -> None:
     from clinical_evals.ontology.resources.manifest import get_resource
     from clinical_evals.ontology.resources.store import add_file
 
-    added = add_file(get_resource(args.name), args.file)
-    _say_added(args.name, added.path, added.recorded.content)
+    _say_added(args.name, add_file(get_resource(args.name), args.file))
 
 
 def fetch_file(args: argparse.Namespace) -> None:
@@ -86,19 +88,23 @@ def fetch_file(args: argparse.Namespace) -> None:
     from clinical_evals.ontology.resources.fetch import fetch
     from clinical_evals.ontology.resources.manifest import get_resource
 
-    added = fetch(get_resource(args.name), _say_now, args.release, args.address, args.timeout)
-    _say_added(args.name, added.path, added.recorded.content)
+    _say_added(args.name, fetch(get_resource(args.name), _say_now, args.release, args.address, args.timeout))
 
 
 def _say_now(text: str) -> None:
     print(text, flush=True)  # before the progress bar, which goes to stderr
 
 
-def _say_added(name: str, path: Path, content: str) -> None:
+def _say_added(name: str, added: "Added") -> None:
     from clinical_evals.errors import InputError
-    from clinical_evals.ontology.resources import find
+    from clinical_evals.ontology.resources import Found, find
+    from clinical_evals.ontology.resources.manifest import get_resource
+    from clinical_evals.ontology.resources.remarks import remarks_on
 
-    print(f"{name}: {content}\nkept as {path}")
+    path, recorded = added
+    print(f"{name}: {recorded.content}\nkept as {path}")
+    for remark in remarks_on(get_resource(name), Found(path, "kept folder"), recorded.sha256, recorded.entries):
+        print(f"Note: {remark}.")
     try:
         if (first := find(name)) != path:
             print(f"Note: {first} goes before it, as CLINICAL_EVALS_RESOURCES names its folder.")

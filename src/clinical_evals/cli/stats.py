@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,11 @@ from clinical_evals.errors import InputError
 
 CONTEXTS = (4096, 8192, 32768)
 """Those of CliBench's Table 8."""
+_TOO_SHORT = re.compile(
+    r"(?P<said>[^\n]*a context of (?P<context>[0-9]+) tokens[^\n.]*)"
+    r"\. Give a longer --context \(at least (?P<least>[0-9]+)\)"
+)
+"""The error of `truncation` that advises options of `run`."""
 _DESCRIPTION = """\
 stats ontology: the candidates of each task at each level, for the releases in use, beside CliBench's Table 7, and why
 they differ. stats DIR: what a build of CliBench holds beside Table 2, and how much of its diagnosis prompts a context
@@ -33,8 +39,7 @@ def add_stats(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--context",
         metavar="N,…",
-        default=",".join(map(str, CONTEXTS)),
-        help="of DIR: tokens for prompt and answer (default: %(default)s)",
+        help=f"of DIR: tokens for prompt and answer (default: {','.join(map(str, CONTEXTS))})",
     )
     parser.set_defaults(command=print_statistics)
 
@@ -55,11 +60,21 @@ def print_statistics(args: argparse.Namespace) -> None:
 
 
 def print_ontology(args: argparse.Namespace) -> None:
-    """Print the candidates of all tasks."""
+    """Print the candidates of all tasks.
+
+    Raises:
+        InputError: an option of `stats DIR` is given; the dictionary cannot be used.
+    """
+    for option, value in (("--tokenizer", args.tokenizer), ("--context", args.context)):
+        if value is not None:
+            raise InputError(f"{option} is of `stats DIR`. Leave it out.")
+    from clinical_evals.ontology.resources import telling_where
+    from clinical_evals.ontology.resources.manifest import RESOURCES
     from clinical_evals.report.candidate_counts import count_candidates
     from clinical_evals.report.candidate_table import candidates_as_json, format_candidates
 
-    rows = count_candidates(args.dictionary)
+    with telling_where(*(resource.name for resource in RESOURCES)):
+        rows = count_candidates(args.dictionary)
     if args.json:
         print(json.dumps(candidates_as_json(rows), indent=2, ensure_ascii=False))
     else:
@@ -79,7 +94,7 @@ def print_build(args: argparse.Namespace) -> None:
     from clinical_evals.datasets_hub.verify_clibench import read_about
     from clinical_evals.report.published_tables import PUBLISHED
 
-    if args.dictionary:
+    if args.dictionary is not None:
         raise InputError("--dictionary is of `stats ontology`. Leave it out.")
     folder = Path(args.what)
     about = read_about(folder)
@@ -100,7 +115,9 @@ def print_build(args: argparse.Namespace) -> None:
     print(f"What a context keeps of the diagnosis prompts, beside Table 8 ({whose})\n\n{format_kept(kept, published)}")
 
 
-def _contexts(text: str) -> list[int]:
+def _contexts(text: str | None) -> list[int]:
+    if text is None:
+        return list(CONTEXTS)
     try:
         contexts = [int(part) for part in text.split(",")]
     except ValueError as error:
@@ -124,7 +141,20 @@ def _kept(folder: Path, contexts: list[int], tokenizer: str | None) -> list[Any]
         chat = tokenizer_chat(tokenizer)
     path = find_split_files(folder, "diagnosis", "clibench")["test"]
     rows = (row for table in read_tables(path, schema_of("clibench", "diagnosis")) for row in table.to_pylist())
-    return kept_by_context(rows, contexts, chat, chat.render, get_system("icd10cm"), tokenizer or "estimate")
+    try:
+        return kept_by_context(rows, contexts, chat, chat.render, get_system("icd10cm"), tokenizer or "estimate")
+    except InputError as error:
+        raise _of_context(error) from error
+
+
+def _of_context(error: InputError) -> InputError:
+    """The same error; one of a context that is too short names the option of this command, and no other ones."""
+    short = _TOO_SHORT.match(str(error))
+    if short is None:
+        return error
+    return InputError(
+        f"--context {short['context']}: {short['said']}. Give a longer one: at least {short['least']} for this row."
+    )
 
 
 def verify(args: argparse.Namespace) -> None:

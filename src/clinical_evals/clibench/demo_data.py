@@ -16,7 +16,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from clinical_evals.clibench.demo_folder import RECORD, checksums, folder_aside, read_record, write_record
+from clinical_evals.clibench.demo_folder import (
+    RECORD,
+    WrittenMeanwhileError,
+    checksums,
+    folder_aside,
+    read_record,
+    write_record,
+)
 from clinical_evals.clibench.demo_notes import LABEL, Note, discharge_note
 from clinical_evals.clibench.demo_radiology import radiology_reports
 from clinical_evals.clibench.demo_stay import Stay
@@ -83,7 +90,8 @@ def write_demo_data(mimic_demo: Path, out: Path, seed: int = 0) -> DemoData:
 
     Args:
         mimic_demo: the folder that holds the demo's hosp/, or hosp itself.
-        out: the folder to write; it may be there if it is empty, or was written by this function.
+        out: the folder to write; it may be there if it is empty, or was written by this function, also
+            by another process at the same time.
         seed: chooses styles, words and times of the notes.
 
     Raises:
@@ -97,9 +105,14 @@ def write_demo_data(mimic_demo: Path, out: Path, seed: int = 0) -> DemoData:
     if counts := read_record(out, made_of):
         return DemoData(out, **counts, was_there=True)
     patients = read_stays(hosp)
-    with folder_aside(out) as aside:
-        counts = _write(aside, hosp, patients, seed)
-        write_record(aside, made_of, counts)
+    try:
+        with folder_aside(out) as aside:
+            counts = _write(aside, hosp, patients, seed)
+            write_record(aside, made_of, counts)
+    except WrittenMeanwhileError:
+        if counts := read_record(out, made_of):  # by another run, of the same
+            return DemoData(out, **counts, was_there=True)
+        raise
     return DemoData(out, **counts, was_there=False)
 
 

@@ -1,5 +1,6 @@
 """A folder that appears whole or not at all, and says what it was made of, so that a second run knows it."""
 
+import errno
 import hashlib
 import json
 import shutil
@@ -74,6 +75,10 @@ def _checksum(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+class WrittenMeanwhileError(InputError):
+    """A folder that was not there, or empty, when the work began, has something in it when it is done."""
+
+
 @contextmanager
 def folder_aside(out: Path) -> Iterator[Path]:
     """A folder beside `out` that takes its place at the end of the block; where the block fails, it is removed.
@@ -83,6 +88,7 @@ def folder_aside(out: Path) -> Iterator[Path]:
 
     Raises:
         RunError: it cannot be written, e.g. because the disk is full; nothing is left behind.
+        WrittenMeanwhileError: another process has written to `out` meanwhile; that stays as it is.
     """
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -91,7 +97,7 @@ def folder_aside(out: Path) -> Iterator[Path]:
         try:
             yield aside
             aside.chmod(0o755)
-            aside.replace(out)
+            _put_in_place(aside, out)
         except BaseException:
             shutil.rmtree(aside, ignore_errors=True)
             raise
@@ -99,6 +105,18 @@ def folder_aside(out: Path) -> Iterator[Path]:
         raise RunError(
             f"{out} cannot be written ({error.strerror or error}); nothing was left there. Free some space or give "
             "another --out FOLDER."
+        ) from error
+
+
+def _put_in_place(aside: Path, out: Path) -> None:
+    try:
+        aside.replace(out)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            raise
+        raise WrittenMeanwhileError(
+            f"{out} is there already: another run has written it meanwhile, and it stays as it is. Give another "
+            "--out FOLDER, or let one run at a time write there."
         ) from error
 
 

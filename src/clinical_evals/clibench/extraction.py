@@ -202,24 +202,35 @@ class _Extraction:
         return self._gold("lab_order", codes, gold.mapping_table(codes.codes, ["itemid"]), ["itemid"], "itemid", batch)
 
     def _labs(self) -> "ir.Table":
-        table = self._read_stage(
-            "labs", lambda: mimic.read_labs(self._read("labevents"), self.stages.for_engine("base"))
+        """The lab results of the base. The table is read once, as it is: it is nearly all of MIMIC."""
+        everything = self.stages.read("labevents", lambda: self._read("labevents"), "reading labevents")
+        table = self.stages.read(
+            "labs",
+            lambda: mimic.read_labs(self.stages.for_engine("labevents"), self.stages.for_engine("base")),
+            "picking the lab results of the admissions",
         )
         self._check_times(table, "labevents", "charttime")
-        self._count_rows("labevents", table, "of admissions with a discharge note")
+        self._count_rows("labevents", everything, table, "of admissions with a discharge note")
         return table
 
     def _prescription(self, admissions: "ir.Table", base: "ir.Table") -> bool:
         system = self.systems.atc
         if system is None or not self.files.has("prescriptions"):
             return False
-        table = self._read_stage("prescriptions", lambda: mimic.read_prescriptions(self._read("prescriptions")))
+        everything = self._read_stage("prescriptions_all", lambda: self._read("prescriptions"))
+        table = self.stages.read(
+            "prescriptions",
+            lambda: mimic.read_prescriptions(self.stages.for_engine("prescriptions_all")),
+            "picking the prescriptions with an NDC",
+        )
         self._check_ids(table, "prescriptions")
         self._say_of_others("prescriptions", table, admissions)
         self._check_times(table, "prescriptions", "starttime")
         self._check_drug_codes(table)
         ours = table.semi_join(base, "hadm_id")
-        self._count_rows("prescriptions", ours, "distinct ones with an NDC, of admissions with a discharge note")
+        self._count_rows(
+            "prescriptions", everything, ours, "distinct ones with an NDC, of admissions with a discharge note"
+        )
         self._step("prescription", "with a drug that has an NDC", ours)
         batch = self._first_batch("prescription", ours, base)
         names = ["drug", "gsn", "ndc"]
@@ -352,14 +363,10 @@ class _Extraction:
 
     # Small things
 
-    def _count_rows(self, name: str, kept: "ir.Table", those: str) -> None:
+    def _count_rows(self, name: str, everything: "ir.Table", kept: "ir.Table", those: str) -> None:
         """Say how many rows of a table are of no admission, or of none that is wanted."""
-        raw = self._read(name)
-        alone = raw.hadm_id.try_cast("int64").isnull().sum()
-        what = f"counting the rows of {name}"
-        counted = _rows(self.stages.read(f"{name}_rows", lambda: raw.aggregate(rows=raw.count(), alone=alone), what))[
-            0
-        ]
+        alone = everything.hadm_id.try_cast("int64").isnull().sum()
+        counted = _rows(everything.aggregate(rows=everything.count(), alone=alone))[0]
         of_none, here = int(counted["alone"] or 0), _count(kept)
         self.notes.append(f"{name}: {counted['rows']:,} rows, {of_none:,} of them of no admission; {here:,} {those}")
 

@@ -1,7 +1,7 @@
 """MIMIC-IV's tables as what CliBench needs of them: expressions that every engine runs (protocol.md 2.2 and 2.3).
 
-Each function takes tables of text (see `engines`) or of earlier functions, and gives a table with a total order (but
-for lab results), so that what is stored is the same whatever the order of rows was.
+Each function takes tables of text (see `engines`) or of earlier functions. What is large is sorted by admission alone;
+what is made of it in the end does not depend on the order of rows.
 """
 
 from typing import TYPE_CHECKING, Any, Literal
@@ -142,7 +142,7 @@ def _events(table: "ir.Table", time: Any, written: Any, **columns: Any) -> "ir.T
         unreadable=ibis.ifelse(written.notnull() & time.isnull(), written, ibis.null("string")),
         **columns,
     )
-    return unique(found).order_by("hadm_id", "time", *columns)
+    return unique(found).order_by("hadm_id")
 
 
 def first_batch(events: "ir.Table", admissions: "ir.Table", rule: FirstBatch, dates_only: bool = False) -> "ir.Table":

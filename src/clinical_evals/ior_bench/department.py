@@ -5,7 +5,8 @@ departments by longest match without overlaps (`department_names`, other forms o
 the answer's own turn and in it the conclusion section if there is one (`department_sections`), and keeps what is
 recommended there (`department_statements`). Exactly one → it; none → no answer; several → the first of those that are
 recommended most strongly (首选 before 建议 before 也可以), and the answer is ambiguous. A department under a condition
-counts where nothing else is recommended.
+counts where nothing else is recommended. Of an answer that goes on without end only the beginning and the end are read
+(`MOST_READ`).
 """
 
 import re
@@ -27,6 +28,9 @@ from clinical_evals.matching.answer_html import without_html
 from clinical_evals.matching.answer_text import plain_unicode, without_reasoning
 from clinical_evals.matching.protocols import check_protocol
 
+MOST_READ = 20_000
+"""Characters that are read of the beginning of an answer, and of its end, where it has more than both."""
+
 
 class Extraction(NamedTuple):
     """What was read from one answer."""
@@ -45,7 +49,9 @@ class Extraction(NamedTuple):
 def extract_department(answer: str, candidates: Sequence[str]) -> Extraction:
     """The department that an answer recommends, by the default rule (protocol 1.2).
 
-    Never raises on any text and takes time linear in its length. The order of the candidates does not matter.
+    Never raises on any text and takes time linear in its length, and little beyond twice `MOST_READ` characters: of
+    what is longer, without its reasoning, only so many from the beginning and from the end are read. The order of the
+    candidates does not matter.
 
     Args:
         answer: what the model wrote, as it came.
@@ -136,12 +142,24 @@ def _marked(answer: str, candidates: Sequence[str]) -> MarkedText:
     text = plain_unicode(answer)
     if "\\u" in text:  # JSON that escaped its characters
         text = plain_unicode(_ESCAPED.sub(lambda code: chr(int(code[1], 16)), text))
-    text = _STRUCK.sub(" ", without_html(without_reasoning(text)))
+    text = _STRUCK.sub(" ", without_html(_beginning_and_end(without_reasoning(text))))
     if _TICKED.search(text):
         text = _TICKED.sub(" ", _UNTICKED.sub(" ", text))
     text = fold(text)
     marked = mark_mentions(text, candidates)
     return without_wider(MarkedText(marked.text.translate(_EMPHASIS), marked.candidates), candidates)
+
+
+_STATEMENT_END = re.compile(r"[。！？；!?;\n]")
+
+
+def _beginning_and_end(text: str) -> str:
+    """At most `MOST_READ` characters of each; the end begins with a sentence, not amid what refuses a department."""
+    if len(text) <= 2 * MOST_READ:
+        return text
+    start = len(text) - MOST_READ
+    before = _STATEMENT_END.search(text, start, start + MOST_READ // 10)
+    return f"{text[:MOST_READ]}\n\n{text[before.end() if before else start :]}"
 
 
 def _settles(opening: Opening, part: MarkedText, statements: list[Statement]) -> bool:

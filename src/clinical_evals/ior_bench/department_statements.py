@@ -206,7 +206,7 @@ class _Reader:
 
     def on_mention(self, match: re.Match[str]) -> None:
         strength = self.strength(match)
-        if self.has_shares and (share := share_beside(self.text, match.start(), match.end())):
+        if self.has_shares and MENTION in match[0] and (share := share_beside(self.text, match.start(), match.end())):
             self.shares[len(self.statements)] = share
         for _ in range(match[0].count(MENTION)):
             self.statements.append(Statement(next(self.candidates), strength))

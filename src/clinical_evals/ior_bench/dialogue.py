@@ -109,16 +109,25 @@ def own_words(answer: str) -> str:
     >>> own_words("  ")
     '……'
     """
-    text = _REASONING.sub("", answer)
-    if _UNFINISHED.match(text):
-        return SILENCE  # it never came to speak
-    text = _OWN_LABEL.sub("", text, count=1)
-    following = _NEXT_SPEAKER.search(text, 1)
-    text = " ".join((text[: following.start()] if following else text).split())
+    text = _all_own_words(answer)
     if len(text) > LONGEST_TURN:
         ends = [match.end() for match in _SENTENCE_END.finditer(text, 0, LONGEST_TURN)]
         text = text[: ends[-1] if ends else LONGEST_TURN]
     return text or SILENCE
+
+
+def is_cut(answer: str) -> bool:
+    """Whether a model says more in its own turn than the `LONGEST_TURN` characters that are kept."""
+    return len(_all_own_words(answer)) > LONGEST_TURN
+
+
+def _all_own_words(answer: str) -> str:
+    text = _REASONING.sub("", answer)
+    if _UNFINISHED.match(text):
+        return ""  # it never came to speak
+    text = _OWN_LABEL.sub("", text, count=1)
+    following = _NEXT_SPEAKER.search(text, 1)
+    return " ".join((text[: following.start()] if following else text).split())
 
 
 def _seen_by(role: Literal["doctor", "patient"], spoken: Sequence[Spoken]) -> list[Message]:

@@ -5,6 +5,7 @@ Definitions, since the paper gives none:
 - A *sentence* ends with 。 ？ ！ or their Latin forms (a full stop only before white space), with a line, or with the
   turn. Commas, semicolons and … do not end one. Its *length* is the number of its characters without white space and
   punctuation; what has none of them (……) is no sentence.
+  All is measured on what the other side sees: of a turn that is longer, the first `dialogue.LONGEST_TURN` characters.
 - A *leak* is a turn of the patient that names a department to choose from, for whatever reason, as an answer's
   departments are found (`department_names`): a story of last week's visit to 骨科 is one too.
 - A *break* is a turn of the patient that asks (a question mark, or 吗 at a sentence's end), or that speaks as a doctor

@@ -12,7 +12,7 @@ from clinical_evals.matching.answer_headings import (
     section_kind,
 )
 from clinical_evals.matching.answer_measurements import is_measurement
-from clinical_evals.matching.answer_orders import is_known_order
+from clinical_evals.matching.answer_orders import goes_on_with_order, is_known_order
 from clinical_evals.matching.answer_phrases import is_evidence, is_negated, is_remark, is_sentence, says_nothing
 from clinical_evals.matching.answer_systems import vocabulary
 from clinical_evals.matching.answer_titles import is_title
@@ -145,7 +145,9 @@ def _without_asides(text: str, system: CodeSystem) -> str:
 
     shorter = " ".join(_ASIDE.sub(keep, text).split())
     bare = " ".join(_ASIDE.sub("", text).split())
-    return bare if bare != shorter and is_title(bare, system) else shorter
+    if bare == shorter or any(goes_on_with_order(aside[1].strip(), system) for aside in _ASIDE.finditer(shorter)):
+        return shorter  # "Creatinine (urine)" is not creatinine
+    return bare if is_title(bare, system) else shorter
 
 
 def states_nothing(text: str, system: CodeSystem, labels: int = 6) -> bool:

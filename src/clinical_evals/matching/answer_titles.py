@@ -14,7 +14,7 @@ _ASIDE = re.compile(r" ?(?:\([^()]*\)|\[[^\[\]]*\])")
 
 @remembered
 def is_title(text: str, system: CodeSystem) -> bool:
-    """Whether a text is a title or synonym of the release, also without its "unspecified" or its bracketed words."""
+    """Whether a text is a title, name or synonym, also without its "unspecified" or its bracketed words."""
     if len(text) > 400:
         return False
     titles = _TITLES.get(system)
@@ -26,7 +26,7 @@ def is_title(text: str, system: CodeSystem) -> bool:
 def _title_forms(system: CodeSystem) -> set[str]:
     forms: set[str] = set()
     for code in system.codes():
-        for title in (system.title(code), *system.synonyms(code)):
+        for title in (system.title(code), *system.synonyms(code), *system.names(code)):
             whole = fold(title)
             forms.add(whole)
             if "unspecified" in whole or "classified" in whole or whole.endswith(" nos"):

@@ -1,4 +1,4 @@
-"""What a text can be matched to: the official titles of one code system, each distinct one once."""
+"""What a text can be matched to: titles and further names of one code system, each distinct one once."""
 
 import unicodedata
 from typing import NamedTuple
@@ -49,17 +49,28 @@ def titles_of(system: CodeSystem) -> Titles:
     Several codes may have one title: A08.3 and A08.39 are both "Other viral enteritis" (726 titles of ICD-10-CM April
     2026). The one that `CodeSystem.preference` says is taken, and of equal ones the first of the release. A title that
     is the code itself, since its release has no name for it, is none that a text could be.
+
+    After the titles stand the names of `CodeSystem.names` that are no title, each with its code by the same rule.
     """
+    shaped = list(filter(system.code_shape.fullmatch, system.codes()))
     place: dict[str, int] = {}
     chosen = Titles(f"{system.name} {system.release}", [], [])
-    for code in filter(system.code_shape.fullmatch, system.codes()):
-        title = system.title(code)
-        if title == code:
-            continue
-        at = place.setdefault(fold(title), len(chosen.codes))
-        if at == len(chosen.codes):
-            chosen.codes.append(code)
-            chosen.titles.append(title)
-        elif system.preference(code) < system.preference(chosen.codes[at]):
-            chosen.codes[at], chosen.titles[at] = code, title
+    for code in shaped:
+        if (title := system.title(code)) != code:
+            _choose(chosen, place, system, code, title)
+    titled = frozenset(place)
+    for code in shaped:
+        for name in system.names(code):
+            if fold(name) not in titled:
+                _choose(chosen, place, system, code, name)
     return chosen
+
+
+def _choose(chosen: Titles, place: dict[str, int], system: CodeSystem, code: str, text: str) -> None:
+    """Adds a text with its code, or puts them in the place of an equal text whose code is preferred less."""
+    at = place.setdefault(fold(text), len(chosen.codes))
+    if at == len(chosen.codes):
+        chosen.codes.append(code)
+        chosen.titles.append(text)
+    elif system.preference(code) < system.preference(chosen.codes[at]):
+        chosen.codes[at], chosen.titles[at] = code, text

@@ -3,7 +3,13 @@
 from clinical_evals.errors import UnknownNameError
 from clinical_evals.ontology.base import CodeSystem
 
-SYSTEMS = ("icd10cm", "icd10pcs", "loinc", "atc")
+_RESOURCES = {
+    "icd10cm": ("icd10cm-release",),
+    "icd10pcs": ("icd10pcs-order", "icd10pcs-tables"),
+    "loinc": ("loinc-hierarchy", "loinc-names"),
+    "atc": ("atc",),
+}
+SYSTEMS = tuple(_RESOURCES)
 """The code systems, as `system=` is spelled everywhere."""
 
 __all__ = ["SYSTEMS", "CodeSystem", "get_system"]
@@ -17,6 +23,15 @@ def get_system(name: str) -> CodeSystem:
         ResourceMissingError: its files are not on this machine; the message carries the command that brings them.
         InputError: its files cannot be used.
     """
+    if name not in SYSTEMS:
+        raise UnknownNameError("code system", str(name), SYSTEMS)
+    from clinical_evals.ontology.resources import telling_where
+
+    with telling_where(*_RESOURCES[name]):
+        return _read_system(name)
+
+
+def _read_system(name: str) -> CodeSystem:
     match name:
         case "icd10cm":
             from clinical_evals.ontology.icd10cm import icd10cm
@@ -30,8 +45,7 @@ def get_system(name: str) -> CodeSystem:
             from clinical_evals.ontology.loinc import loinc
 
             return loinc()
-        case "atc":
+        case _:
             from clinical_evals.ontology.atc import atc
 
             return atc()
-    raise UnknownNameError("code system", str(name), SYSTEMS)

@@ -4,9 +4,10 @@ Source of the levels: protocol.md 2.1; the released scorer's own levels are in `
 """
 
 import hashlib
+import json
 import re
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property
 from pathlib import Path
 
 from clinical_evals.ontology.atc_file import LENGTHS, MAIN_GROUPS, SHAPE, read_atc
@@ -16,6 +17,8 @@ _EDGES = " \t\r\n.,;:()[]{}<>\"'*_`"
 _LABEL = re.compile(r"(?:WHO )?ATC(?:[ -]?codes?)?(?![^\W_])[\s:#=–—-]*", re.IGNORECASE)
 _SPACES = re.compile(r"[\s\u200b]+")
 _DATE = re.compile(r"(?<!\d)(?:19|20)\d\d(?:-\d\d-\d\d)?(?!\d)")
+
+_US_NAMES = Path(__file__).with_name("atc_us_names.json")
 
 # Groups of preparations that act where they are put. R03A is not among them: it is how bronchodilators are given.
 _LOCAL_USE = (
@@ -73,6 +76,17 @@ class ATC(CodeSystem):
         """The official name; the file has levels 1 to 3 mostly in capitals."""
         return self._titles[code]
 
+    def names(self, code: str) -> tuple[str, ...]:
+        """What US clinicians call it: Tylenol and acetaminophen for all codes of the WHO's paracetamol."""
+        return self._us_names.get(self.title(code).casefold(), ())
+
+    @cached_property
+    def _us_names(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for name, who_name in us_names().items():
+            found[who_name.casefold()] = (*found.get(who_name.casefold(), ()), name)
+        return found
+
     def path(self, code: str) -> tuple[str, ...]:
         """The first 1, 3, 4 and 5 characters and the code; itself where it is shorter."""
         if code not in self._titles:
@@ -118,6 +132,17 @@ class ATC(CodeSystem):
             f"It is well-formed but not in this release: withdrawn or moved, or of a newer one. "
             f"The nearest group that is: {group} ({self._titles[group]})."
         )
+
+
+@cache
+def us_names() -> Mapping[str, str]:
+    """By name in US hospitals (nonproprietary where it differs from the WHO's, common brands) the WHO's name.
+
+    Written from general knowledge of USAN and brand names; no list copied. A brand with two active substances has the
+    WHO's name for the two together; a fluid, that of the solutions it belongs to.
+    """
+    names: dict[str, str] = json.loads(_US_NAMES.read_text(encoding="utf-8"))
+    return names
 
 
 def _bare(text: str) -> str:

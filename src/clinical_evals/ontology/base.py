@@ -63,6 +63,13 @@ class CodeSystem(ABC):
         """Further official names of a code."""
         return ()
 
+    def names(self, code: str) -> tuple[str, ...]:
+        """Further names that a text may equal, and that are embedded beside the title.
+
+        Not the synonyms, which a matcher is evaluated on.
+        """
+        return ()
+
     def preference(self, code: str) -> int:
         """Of codes with one and the same title a text stands for the one whose preference is least.
 

@@ -98,6 +98,7 @@ def drug_map() -> DrugMap:
         ResourceMissingError: there is no map of drugs on this machine.
         InputError: the file is no such map.
     """
-    from clinical_evals.ontology.resources import find
+    from clinical_evals.ontology.resources import find, telling_where
 
-    return DrugMap(find("drug-atc"))
+    with telling_where("drug-atc"):
+        return DrugMap(find("drug-atc"))

@@ -159,6 +159,7 @@ def lab_items() -> LabItems:
         ResourceMissingError: it is not on this machine.
         InputError: the file is not what it should be.
     """
-    from clinical_evals.ontology.resources import find
+    from clinical_evals.ontology.resources import find, telling_where
 
-    return LabItems(find("lab-items"))
+    with telling_where("lab-items"):
+        return LabItems(find("lab-items"))

@@ -14,6 +14,7 @@ from clinical_evals.ontology.base import CodeSystem
 from clinical_evals.ontology.loinc_files import GROUP_LEVELS, read_hierarchy
 from clinical_evals.ontology.loinc_names import NO_NAMES, read_names
 from clinical_evals.ontology.loinc_number import PART, SHAPE, check_digit, has_right_check_digit, read_spelling
+from clinical_evals.ontology.loinc_short_names import short_form, short_names
 
 _LOG = logging.getLogger(__name__)
 _SHOWN = 5
@@ -103,6 +104,16 @@ class LOINC(CodeSystem):
         title = self.title(code)
         names = (self._texts.get(code, ""), *self._names.further.get(code, ()))
         return tuple(name for name in dict.fromkeys(names) if name and name != title)
+
+    def names(self, code: str) -> tuple[str, ...]:
+        """What clinicians call it where they mean this test: Sodium and Na for 2951-2; see `loinc_short_names`."""
+        return self._short_names.get(code, ())
+
+    @cached_property
+    def _short_names(self) -> dict[str, tuple[str, ...]]:
+        titles = {code: title for code in self._codes if (title := self.title(code)) != code}
+        components = {code: short_form(self._names.composed[code]) for code in titles if code in self._names.composed}
+        return short_names(titles, components)
 
     @cached_property
     def nameless_groups(self) -> tuple[str, ...]:

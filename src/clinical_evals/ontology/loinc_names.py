@@ -1,7 +1,7 @@
 """Reads the names of LOINC numbers from a release's Loinc.csv (or LoincTableCore.csv, which has fewer of them)."""
 
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,8 @@ _GIVE = (
     "clinical-evals resources add loinc-names FILE"
 )
 _VERSION = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})")
+_NAMED = re.compile(r"loinc[ _-]?v?([0-9]{1,3})\.([0-9]{1,3})(?![0-9])", re.IGNORECASE)
+_NEAR = 3  # LOINC's archive unpacks to Loinc_2.78/LoincTable/Loinc.csv
 
 
 class Names(NamedTuple):
@@ -32,7 +34,8 @@ class Names(NamedTuple):
     others: Mapping[str, str]
     """STATUS of the numbers that were not wanted; empty where the file has no such column."""
     version: str
-    """The release: the newest version in which any row changed; empty where the file has no such column."""
+    """The release: the newest version in which any row changed, else the one that the path names; empty where neither
+    tells."""
     malformed: tuple[MalformedCode, ...]
     """Rows whose LOINC_NUM is none, in the order of the file."""
 
@@ -80,8 +83,22 @@ def read_names(path: Path, wanted: Container[str]) -> Names:
     require_last_line_break(path, _GIVE)
     if not titles and not others:
         raise InputError(f"{path}: none of its {len(malformed)} rows has a LOINC number. {_GIVE}")
-    version_text = "{}.{:02d}".format(*newest) if newest > (0, 0) else ""
+    version_text = _version_text(*newest) if newest > (0, 0) else version_named(path.absolute().parts[-_NEAR:])
     return Names(titles, composed, further, others, version_text, tuple(malformed))
+
+
+def version_named(names: Sequence[str]) -> str:
+    """The release that names of files and folders tell; empty where none does. The last name goes first.
+
+    >>> version_named(("Loinc_2.78.zip", "LoincTable", "Loinc.csv")), version_named(("Loinc.csv",))
+    ('2.78', '')
+    """
+    found = next(filter(None, map(_NAMED.search, reversed(names))), None)
+    return _version_text(int(found[1]), int(found[2])) if found else ""
+
+
+def _version_text(major: int, minor: int) -> str:
+    return f"{major}.{minor:02d}"
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:

@@ -132,6 +132,7 @@ class DialogueGroup:
         unread.clear()
         started = monotonic()
         answers = generator.generate([self._doc(one) for one in asked], self.progress)
+        answers = [_with_role(found, one) for one, found in zip(asked, answers, strict=True)]
         seconds = (monotonic() - started) / len(asked)
         pairs = list(zip(asked, answers, strict=True))
         lines = [self._line(one, found, seconds) for one, found in pairs if not isinstance(found, Missing)]
@@ -187,8 +188,17 @@ class DialogueGroup:
             generation_size=self.run.answer_tokens[step],
             num_samples=1,
             stop_sequences=[],  # without it None, on which lighteval fails when the model has no chat template
-            specific={"who": "patient" if step == "patient" else "doctor"},
+            specific={"who": _role(one.place)},
         )
+
+
+def _with_role(found: list[Output] | Missing, one: _Asked) -> list[Output] | Missing:
+    """Where there is no answer, whose it would have been: doctor and patient may be at two addresses."""
+    return found._replace(why=f"{_role(one.place)}: {found.why}") if isinstance(found, Missing) else found
+
+
+def _role(place: Place) -> str:
+    return "patient" if place.step == "patient" else "doctor"
 
 
 def _cut(asked: Sequence[_Asked], size: int) -> Iterator[Sequence[_Asked]]:

@@ -9,10 +9,12 @@ Where a call failed for good, a line says so in the place of the answer (`missin
 repeated run asks again, and then an answer stands after it. So a dialogue that broke off is told from a killed one.
 """
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from clinical_evals.errors import InputError
 from clinical_evals.ior_bench.department import extract_department
 from clinical_evals.ior_bench.dialogue import Step
 from clinical_evals.tasks.generation import Output
@@ -49,8 +51,33 @@ def open_transcripts(
 
 
 def read_transcripts(path: Path, whole: bool = False) -> tuple[Line, list[Line]]:
-    """Header and lines of a log; see `read_log` for arguments and errors."""
-    return read_log(path, whole, TRANSCRIPTS)
+    """Header and lines of a log; see `read_log` for arguments and errors.
+
+    Raises:
+        InputError: also where an answer stands twice, which no run writes; names file and lines. It is looked for in
+            the whole file: a last line that stands twice makes its batch look torn.
+    """
+    header, lines = read_log(path, whole, TRANSCRIPTS)
+    _check_once(path)
+    return header, lines
+
+
+def _check_once(path: Path) -> None:
+    seen: dict[tuple[str, str], int] = {}
+    for number, raw in enumerate(path.read_bytes().split(b"\n"), 1):
+        try:
+            line = json.loads(raw)
+        except ValueError:
+            continue  # the torn end; `read_log` lets none stand elsewhere
+        if not isinstance(line, dict) or "key" not in line or "missing" in line:  # what failed may fail again
+            continue
+        answer = str(line["key"]), str(line.get("row"))  # equal rows have equal keys
+        if answer in seen:
+            raise InputError(
+                f"{path}, line {number}: the answer of line {seen[answer]} (row {line.get('row')}, turn "
+                f"{line.get('turn')}, {line.get('step')}) once more, which no run writes. Remove this line."
+            )
+        seen[answer] = number
 
 
 def step_key(identity: Mapping[str, Any], data_sha256: str, place: Place, prompt: str) -> str:

@@ -34,12 +34,18 @@ def steps_of(turns: int) -> list[tuple[int, Step]]:
     return [(turn, step) for turn in range(turns) for step in order][:-1]
 
 
-def read_played(log: Path) -> tuple[Line, list[Played], int]:
-    """The dialogues of a log.
+class PlayedLog(NamedTuple):
+    """The dialogues of a log, by row."""
 
-    Returns:
-        The header; the dialogues that are whole or broke off since a call failed, by row; and how many are neither:
-        a run that was killed, or whose budget was spent, has such.
+    header: Line
+    played: list[Played]
+    """Those that are whole, or broke off since a call failed."""
+    unfinished: list[Played]
+    """Those that are neither, as far as they went: a run that was killed, or whose budget was spent, has such."""
+
+
+def read_played(log: Path) -> PlayedLog:
+    """The dialogues of a log.
 
     Raises:
         InputError: the file is no transcript log, or a line lacks something; names file and line.
@@ -55,8 +61,10 @@ def read_played(log: Path) -> tuple[Line, list[Played], int]:
     for number, line in enumerate(lines, 2):
         check_line(line, turns, f"{log}, line {number}")
     found = [_played(row, of_row, turns) for row, of_row in sorted(_newest(lines).items())]
-    played = [each for each in found if each]
-    return header, played, len(found) - len(played)
+    whole = [each.missing is not None or len(each.lines) == len(steps_of(turns)) for each in found]
+    played = [each for each, ended in zip(found, whole, strict=True) if ended]
+    unfinished = [each for each, ended in zip(found, whole, strict=True) if not ended]
+    return PlayedLog(header, played, unfinished)
 
 
 def _newest(lines: Sequence[Line]) -> dict[int, dict[tuple[int, str], Line]]:
@@ -69,11 +77,11 @@ def _newest(lines: Sequence[Line]) -> dict[int, dict[tuple[int, str], Line]]:
     return rows
 
 
-def _played(row: int, lines: Mapping[tuple[int, str], Line], turns: int) -> Played | None:
-    """The dialogue of these lines; None where it simply ends too early."""
+def _played(row: int, lines: Mapping[tuple[int, str], Line], turns: int) -> Played:
+    """The dialogue of these lines."""
     in_order = [lines[place] for place in steps_of(turns) if place in lines]
     last = in_order[-1]
     case = {"id": last["case_id"], "department": last["gold"], "candidates": last["candidates"]}
-    if "missing" in last:
-        return Played(row, case, in_order[:-1], MissingRow(row, last["missing"], last["turn"]))
-    return Played(row, case, in_order) if len(in_order) == len(steps_of(turns)) else None
+    answers = [line for line in in_order if "missing" not in line]
+    missing = MissingRow(row, last["missing"], last["turn"]) if "missing" in last else None
+    return Played(row, case, answers, missing)

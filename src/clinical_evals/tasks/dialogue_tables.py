@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from clinical_evals.ior_bench.dialogue import LONGEST_TURN
 from clinical_evals.ior_bench.simulator import MOST_QUESTIONS
 from clinical_evals.ruled_table import ruled
 from clinical_evals.scoring.department import as_printed, confusion_pairs
@@ -11,7 +12,7 @@ from clinical_evals.tasks.dialogue_results import ROLES, DialogueResult
 
 _HEAD = ["turn", "accuracy", "gain", "no answer", "ambiguous"]
 MOST_NAMED = 10
-"""Rows of broken-off dialogues that are named; the summary has all."""
+"""Rows of dialogues without an end that are named; the summary has all."""
 
 
 def format_dialogues(result: DialogueResult) -> list[str]:
@@ -50,7 +51,9 @@ def _remarks(result: DialogueResult, fate: str) -> Sequence[str]:
         _format_questions(result),
         _format_patient(result),
         _format_confusions(result),
+        _format_turns_cut(result),
         _format_broken_off(result, fate),
+        _format_unfinished(result),
         _format_use(result),
     ]
 
@@ -99,10 +102,31 @@ def _format_confusions(result: DialogueResult) -> str:
 def _format_broken_off(result: DialogueResult, fate: str) -> str:
     if not result.broken_off:
         return ""
-    named = ", ".join(map(str, result.broken_off[:MOST_NAMED])) + (
-        ", …" if len(result.broken_off) > MOST_NAMED else ""
+    return f"{len(result.broken_off)} dialogues broke off ({fate}): {name_rows(result.broken_off)}"
+
+
+def _format_unfinished(result: DialogueResult) -> str:
+    rows = result.unfinished
+    return f"{len(rows)} dialogues have not ended in the log (in no score): {name_rows(rows)}" if rows else ""
+
+
+def name_rows(rows: Sequence[int]) -> str:
+    """The first of some rows by their numbers.
+
+    >>> name_rows([3, 5])
+    'rows 3, 5'
+    """
+    return f"rows {', '.join(map(str, rows[:MOST_NAMED]))}{', …' if len(rows) > MOST_NAMED else ''}"
+
+
+def _format_turns_cut(result: DialogueResult) -> str:
+    cut = result.turns_cut()
+    if not any(cut.values()):
+        return ""
+    return (
+        f"longer than {LONGEST_TURN} characters, and cut to them: {cut['patient']} turns of the patient, "
+        f"{cut['doctor']} of the doctor; the other side and the numbers above see what was kept"
     )
-    return f"{len(result.broken_off)} dialogues broke off ({fate}): rows {named}"
 
 
 def _format_use(result: DialogueResult) -> str:

@@ -37,7 +37,7 @@ class Prices(NamedTuple):
 
 
 class BudgetSpentError(Exception):
-    """A request does not fit into what is left; the text says what was spent."""
+    """A request does not fit into what is left; the text says what was spent, and the way out."""
 
 
 class _Account:
@@ -108,6 +108,12 @@ class Budget:
             return False
         return self.cost is None or cost <= self.cost
 
+    def _fits_alone(self, most: Usage) -> bool:
+        """Whether a request would fit where nothing is spent."""
+        if self.tokens is not None and sum(most) > self.tokens:
+            return False
+        return self.cost is None or self.prices is None or self.prices.cost(most) <= self.cost
+
     def _describe(self, most: Usage) -> str:
         used, cost = _sum_up([*self._account.used.items()])
         spent, more = f"{sum(used):,} tokens", f"{sum(most):,}"
@@ -116,7 +122,13 @@ class Budget:
             spent += f" (cost {cost:.4f})"
             more += f" (cost {self.prices.cost(most):.4f})"
             limits += [f"--max-cost {self.cost:g}"] if self.cost is not None else []
-        return f"the budget of {' and '.join(limits)} is spent: {spent}, and the next request may take {more} more."
+        budget = f"the budget of {' and '.join(limits)}"
+        if not sum(used):
+            return f"{budget} is too small for the first request, which may take {more}: give more."
+        said = f"{budget} is spent: {spent}, and the next request may take {more} more. What was answered is logged; "
+        if self._fits_alone(most):
+            return said + "the same command again goes on with a new budget."
+        return said + "that request is more than the whole budget, so give the same command a higher one."
 
 
 def _sum_up(usages: Sequence[tuple[Prices | None, Usage]]) -> tuple[Usage, float]:

@@ -16,15 +16,20 @@ No redirect is followed: it would carry the prompts to an address that the guard
 import asyncio
 import contextlib
 import email.utils
+import logging
+import math
 import ssl
+import sys
 import time
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, NoReturn
+from urllib.parse import urlsplit
 
 import httpx
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 from tenacity.wait import wait_base, wait_random_exponential
+from tqdm import tqdm
 
 from clinical_evals.errors import ClinicalEvalsError, InputError, RunError
 from clinical_evals.tasks.endpoint_budget import Budget, BudgetSpentError, Usage
@@ -33,19 +38,24 @@ from clinical_evals.tasks.endpoint_config import EndpointConfig, remote_address
 from clinical_evals.tasks.endpoint_reply import Reply, UnusableReplyError, read_complaint, read_reply, shorten
 from clinical_evals.version import __version__
 
-BACK_OFF: wait_base = wait_random_exponential(multiplier=1, max=60)
+LONGEST_BACK_OFF = 60
+"""Seconds."""
+BACK_OFF: wait_base = wait_random_exponential(multiplier=1, max=LONGEST_BACK_OFF)
 """Seconds between attempts: random up to 1, 2, 4, … 60, so that requests do not come back all at once."""
 LONGEST_WAIT = 600
 """Seconds of a Retry-After; a server that asks for more will not be waited for."""
 LARGEST_REPLY = 2**24
 """Bytes."""
 
+_LOG = logging.getLogger(__name__)
+_UNREACHABLE: set[str] = set()
+"""Addresses of which it was said that they cannot be reached: once is enough."""
 _SENT_AGAIN = (408, 409, 425, 429)
 _OF_ONE_ROW = (400, 422)
 
 
 class RowMissingError(Exception):
-    """This request has no answer; the text says why."""
+    """This request has no answer; the text says where it was sent (host and port) and why."""
 
 
 class EndsRunError(Exception):
@@ -77,6 +87,7 @@ class EndpointClient:
     def __init__(self, config: EndpointConfig, key: str | None, budget: Budget, has_answered: bool = False) -> None:
         self.config, self.budget, self.has_answered = config, budget, has_answered
         self._key = key
+        self._place = urlsplit(config.address).netloc  # `check_endpoint` lets no secret in
         self._end: EndsRunError | None = None
         self._ended = asyncio.Event()
         headers = {"User-Agent": f"clinical-evals/{__version__}"} | ({"Authorization": f"Bearer {key}"} if key else {})
@@ -116,12 +127,13 @@ class EndpointClient:
         try:
             reply: Reply = await retrying(self._attempt, body, most)
         except _FailedAttemptError as failure:
-            raise RowMissingError(f"{failure} (attempts: {self.config.attempts})") from failure
+            raise RowMissingError(f"{self._place}: {failure} (attempts: {self.config.attempts})") from failure
         except EndsRunError as end:
             self._end = self._end or end
             self._ended.set()
             raise
         self.has_answered = True
+        _UNREACHABLE.discard(self.config.address)
         return reply
 
     async def _pause(self, seconds: float) -> None:
@@ -135,8 +147,7 @@ class EndpointClient:
         try:
             await self.budget.reserve(most)
         except BudgetSpentError as error:
-            message = f"{error} What was answered is logged; the same command again goes on with a new budget."
-            raise EndsRunError(RunError(message)) from error
+            raise EndsRunError(RunError(str(error))) from error
         used = most  # unless it is known better
         try:
             status, headers, content = await self._post(body)
@@ -151,7 +162,9 @@ class EndpointClient:
             raise _FailedAttemptError(self._without_key(str(error))) from error
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             used = Usage()
-            raise _FailedAttemptError(f"no connection: {self._words(error)}") from error
+            words = self._words(error)
+            self._say_unreachable(words)
+            raise _FailedAttemptError(f"no connection: {words}") from error
         except TimeoutError as error:
             raise _FailedAttemptError(f"no whole answer within {self.config.timeout:g} s") from error
         except httpx.TimeoutException as error:
@@ -160,6 +173,20 @@ class EndpointClient:
             raise _FailedAttemptError(f"the connection broke off: {self._words(error)}") from error
         finally:
             self.budget.settle(most, used)
+
+    def _say_unreachable(self, why: str) -> None:
+        """Once for an address: else nothing is heard of a run for minutes."""
+        attempts, address = self.config.attempts, self.config.address
+        if attempts == 1 or address in _UNREACHABLE:
+            return
+        _UNREACHABLE.add(address)
+        waits = sum(min(2**number, LONGEST_BACK_OFF) for number in range(attempts - 1))
+        seconds = waits + attempts * self.config.connect_timeout
+        with tqdm.external_write_mode(file=sys.stderr):  # on a line of its own, not behind the bar
+            _LOG.warning(
+                f"cannot reach {address} ({why}), trying again for up to {seconds:,.0f} s a request ({attempts} "
+                "attempts)"
+            )
 
     async def _post(self, body: Mapping[str, Any]) -> tuple[int, httpx.Headers, bytes]:
         url = f"{self.config.address}/chat/completions"
@@ -184,7 +211,7 @@ class EndpointClient:
             raise _FailedAttemptError(said, wait)
         of_row = status in _OF_ONE_ROW and (self.has_answered or "content" in code)
         if of_row or status == 413:
-            raise RowMissingError(said)
+            raise RowMissingError(f"{self._place}: {said}")
         raise self._final(InputError, said, self._way_out(status, headers))
 
     def _final(self, kind: type[ClinicalEvalsError], said: str, way_out: str) -> EndsRunError:
@@ -213,6 +240,11 @@ class EndpointClient:
         return text.replace(self._key, "(the key)") if self._key else text
 
 
+def forget_unreachable(address: str) -> None:
+    """Say anew, in a new run, that an address cannot be reached."""
+    _UNREACHABLE.discard(address)
+
+
 @cache
 def _tls() -> ssl.SSLContext:
     return httpx.create_ssl_context()  # reads the certificates, which takes longer than many a request
@@ -226,7 +258,10 @@ def _with_usage(reply: Reply, most: Usage) -> Reply:
 
 
 def read_retry_after(value: str | None) -> float | None:
-    """Seconds from now, of a Retry-After header: a number, or a date (RFC 9110, 10.2.3). None: it says nothing."""
+    """Seconds from now, of a Retry-After header: a number, or a date (RFC 9110, 10.2.3).
+
+    None: it says nothing, also where the number is infinite or none (nan).
+    """
     if value is None:
         return None
     try:
@@ -234,9 +269,9 @@ def read_retry_after(value: str | None) -> float | None:
     except ValueError:
         try:
             seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
-    return max(seconds, 0.0) if seconds == seconds else None  # not a number is unequal to itself
+    return max(seconds, 0.0) if math.isfinite(seconds) else None
 
 
 def _find_wait(state: RetryCallState) -> float:

@@ -11,7 +11,7 @@ from lighteval.tasks.requests import Doc
 
 from clinical_evals.tasks.endpoint_budget import Usage
 from clinical_evals.tasks.endpoint_chat import EndpointChat, read_messages
-from clinical_evals.tasks.endpoint_client import EndpointClient, EndsRunError, RowMissingError
+from clinical_evals.tasks.endpoint_client import EndpointClient, EndsRunError, RowMissingError, forget_unreachable
 from clinical_evals.tasks.endpoint_config import EndpointConfig, find_key
 from clinical_evals.tasks.endpoint_reply import Reply
 from clinical_evals.tasks.generation import Missing, Output, Served
@@ -40,6 +40,7 @@ class EndpointGenerator:
         self.rows_at_once = config.batch_size or config.concurrency
         self.budget = config.budget()
         self._has_answered = False
+        forget_unreachable(config.address)
 
     def wait_for_everyone(self) -> None:
         """There is only one process that asks."""

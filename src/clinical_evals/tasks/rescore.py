@@ -12,6 +12,7 @@ from clinical_evals.tasks.answered_rows import protocols_of
 from clinical_evals.tasks.dialogue_log import TRANSCRIPTS
 from clinical_evals.tasks.dialogue_played import read_played
 from clinical_evals.tasks.dialogue_results import score_dialogues
+from clinical_evals.tasks.dialogue_tables import name_rows
 from clinical_evals.tasks.logged_rows import read_rows, task_of
 from clinical_evals.tasks.names import PROTOCOL_VERSION, Task
 from clinical_evals.tasks.prediction_log import Line, is_kind
@@ -64,8 +65,11 @@ def _rescore_dialogues(
     if output is not None:
         _check_output(output, log)
     check_scoring([task], protocols, dictionary)
-    results: list[Result] = [_with_missing(score_dialogues(task, log, 0, played, each)) for each in protocols]
-    said = [f"{unfinished} dialogues that have not ended are left out"] if unfinished else []
+    results: list[Result] = [
+        _with_missing(score_dialogues(task, log, 0, played, each, unfinished)) for each in protocols
+    ]
+    rows = name_rows([each.row for each in unfinished])
+    said = [f"{len(unfinished)} dialogues that have not ended are left out ({rows})"] if unfinished else []
     return results, "; ".join([*said, *_other_versions(header, task), _write(results, output)])
 
 

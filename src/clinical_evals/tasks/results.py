@@ -66,6 +66,20 @@ class Result(ABC):
     def details(self) -> dict[str, Any]:
         """What the summary says beyond scores and intervals, as JSON."""
 
+    def served(self) -> dict[str, list[Line]]:
+        """What an endpoint said of its answers (`generation.Served`), by who answered; empty of models that ran here.
+
+        The key is "doctor" or "patient" in dialogues, else "".
+        """
+        found = [each for line in self.lines for each in line.get("served", ())]
+        return {"": found} if found else {}
+
+    def tokens(self) -> tuple[int, int]:
+        """Tokens read and written, of all answers: as an endpoint reports them where one answered, else our count."""
+        written = sum(sum(line["output_tokens"]) for line in self.lines)
+        served = self.served().get("")
+        return sum(each["prompt_tokens"] for each in served or ()) or _read(self.lines), written
+
     @abstractmethod
     def scored_lines(self) -> list[dict[str, Any]]:
         """One object a row: what was answered and what became of it."""
@@ -115,9 +129,9 @@ def summarise(result: Result) -> dict[str, Any]:
         "scores": result.scored.scores(),
         "intervals": result.intervals,
         **result.details(),
-        "input_tokens": sum(line["input_tokens"] for line in lines),
+        "input_tokens": _read(lines),
         "output_tokens": sum(sum(line["output_tokens"]) for line in lines),
-        **_served(lines),
+        **_served(result),
         **({"missing": [row._asdict() for row in result.unanswered]} if result.unanswered else {}),
         "answers_cut_off": sum(line["finish"].count("length") for line in lines),
         "prompts_cut": sum(line["kept_prompt"] < 1 for line in lines),
@@ -146,14 +160,20 @@ def name_missing(missing: Sequence[MissingRow], most: int = 5) -> str:
     return f"{named}; and rows {others}" if others else named
 
 
-def _served(lines: Sequence[Line]) -> dict[str, Any]:
-    """Tokens as an endpoint reported them, and what they cost; nothing of a model that ran here."""
-    served = [each for line in lines for each in line.get("served", ())]
+def _read(lines: Sequence[Line]) -> int:
+    return sum(line["input_tokens"] for line in lines)
+
+
+def _served(result: Result) -> dict[str, Any]:
+    """Tokens as an endpoint reported them, of its own answers alone, and what they cost; nothing of local models."""
+    by_who = result.served()
+    served = [each for of_who in by_who.values() for each in of_who]
     if not served:
         return {}
     costs = [each["cost"] for each in served]
     return {
         "served": {
+            **({"answers_of": {who: len(each) for who, each in by_who.items()}} if "" not in by_who else {}),
             "prompt_tokens": sum(each["prompt_tokens"] for each in served),
             "answer_tokens": sum(each["answer_tokens"] for each in served),
             "answers_with_estimated_tokens": sum(each["estimated"] for each in served),

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
 
+from clinical_evals.errors import ClinicalEvalsError
 from clinical_evals.tasks.code_results import CodeResult
 from clinical_evals.tasks.code_tables import format_both_codes, format_codes
 from clinical_evals.tasks.department_results import DepartmentResult
@@ -12,8 +12,10 @@ from clinical_evals.tasks.department_tables import (
     format_departments,
     format_robustness,
 )
+from clinical_evals.tasks.dialogue_log import TRANSCRIPTS
 from clinical_evals.tasks.dialogue_results import DialogueResult
 from clinical_evals.tasks.dialogue_tables import format_both_dialogues, format_dialogues
+from clinical_evals.tasks.prediction_log import PREDICTIONS, read_header
 from clinical_evals.tasks.results import Result, files_of, name_missing, summarise
 from clinical_evals.tasks.robustness import find_robustness
 
@@ -60,11 +62,13 @@ def format_both(standard: Result, official: Result, files: str = "") -> str:
             head, *parts = format_both_dialogues(standard, official)
         case _:
             raise TypeError(type(standard))
-    return _lines(f"{_title(standard)}, {head}", *parts, *_about_the_log([standard, official], files))
+    return _lines(f"{_title(standard, official)}, {head}", *parts, *_about_the_log([standard, official], files))
 
 
-def _title(result: Result) -> str:
-    return f"{result.task.name}, {len(result.lines)} rows"
+def _title(result: Result, official: Result | None = None) -> str:
+    rows, others = len(result.lines), len((official or result).lines)
+    # What broke off is left out of standard alone.
+    return f"{result.task.name}, {rows} rows" + (f" (official: {others})" if official and others != rows else "")
 
 
 def _lines(*parts: str) -> str:
@@ -77,7 +81,8 @@ def _about_the_log(results: Sequence[Result], files: str) -> list[str]:
     names = [name for each in results for name in files_of(each)]
     beside = files or f"beside it {', '.join(names[:-1])} and {names[-1]}"
     return [
-        _format_tokens(summarise(result)),
+        _format_tokens(result),
+        *_format_models(result),
         _format_samples(result, samples) if samples > 1 else "",
         _format_missing(result),
         f"{result.resumed} of {len(result.lines)} rows were already answered in the log." if result.resumed else "",
@@ -91,13 +96,12 @@ def _format_samples(result: Result, samples: int) -> str:
     return f"{samples} answers to each prompt are in the log; the first is scored"
 
 
-def _format_tokens(summary: dict[str, Any]) -> str:
-    served = summary.get("served")
-    read = served["prompt_tokens"] if served else summary["input_tokens"]
-    text = f"tokens: {read:,} read, {summary['output_tokens']:,} written"
-    if served:
-        ours = served["answers_with_estimated_tokens"]
-        text += f" (estimated for {ours} answers)" if ours else " (as the endpoint reports)"
+def _format_tokens(result: Result) -> str:
+    summary = summarise(result)
+    read, written = result.tokens()
+    text = f"tokens: {read:,} read, {written:,} written"
+    if served := summary.get("served"):
+        text += f" ({_format_counted_by(result, served['answers_with_estimated_tokens'])})"
         text += f", cost {served['cost']:.4f}" if served["cost"] is not None else ""
     if summary["answers_cut_off"]:
         text += f"; {summary['answers_cut_off']} answers were cut at their token limit"
@@ -106,6 +110,42 @@ def _format_tokens(summary: dict[str, Any]) -> str:
         text += f"\n{summary['prompts_cut']} prompts were cut: kept of the whole prompt {_percent(kept)}, "
         text += f"of the long segments {_percent(long)}"
     return text
+
+
+def _format_counted_by(result: Result, estimated: int) -> str:
+    """Whose count of the tokens it is."""
+    others = _local_roles(result)
+    if not others:
+        return f"estimated for {estimated} answers" if estimated else "as the endpoint reports"
+    theirs = " and ".join(f"of the {who}" for who in result.served())
+    text = f"{theirs} as the endpoint reports{f', estimated for {estimated} answers' if estimated else ''}"
+    return f"{text}, of the {' and the '.join(others)} counted here"
+
+
+def _local_roles(result: Result) -> list[str]:
+    """The sides of a dialogue that no endpoint plays."""
+    return [who for who in ("doctor", "patient") if who not in result.served()] * isinstance(result, DialogueResult)
+
+
+def _format_models(result: Result) -> list[str]:
+    """Where an endpoint gives its model another name than it was asked for: it may be a dated version, or another."""
+    said = []
+    for who, answers in result.served().items():
+        asked = _asked_name(result, who)
+        others = sorted({each["model"] for each in answers} - {"", asked})
+        if asked and others:
+            of_whom = f" of the {who}" if who else ""
+            said.append(f"the endpoint{of_whom} names the model {', '.join(others)} (asked for: {asked})")
+    return said
+
+
+def _asked_name(result: Result, who: str) -> str:
+    """The model that the header of the log names, if it does."""
+    try:
+        run = read_header(result.log, TRANSCRIPTS if who else PREDICTIONS)["run"]
+        return str((run[who] if who else run)["model"]["name"])
+    except (OSError, ClinicalEvalsError, KeyError, TypeError):
+        return ""
 
 
 def _format_missing(result: Result) -> str:

@@ -5,6 +5,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from clinical_evals.errors import InputError
 from clinical_evals.ontology.resources.manifest import Resource
@@ -31,8 +32,19 @@ def is_archive(path: Path) -> bool:
         return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
 
 
-def member_chunks(archive: Path, resource: Resource) -> tuple[str, Iterator[bytes]]:
-    """The file name of a resource in an archive, without folders, and its content bit by bit.
+class Member(NamedTuple):
+    """A resource in an archive."""
+
+    name: str
+    """The file name, without folders."""
+    folders: tuple[str, ...]
+    """The names of the folders that it lies in, for what they tell; they are no path."""
+    chunks: Iterator[bytes]
+    """The content bit by bit."""
+
+
+def member_chunks(archive: Path, resource: Resource) -> Member:
+    """The member of an archive that is a resource.
 
     Nothing is unpacked beside it, and no name of the archive becomes a path. How much a member may unpack to is for
     whoever takes the content to bound.
@@ -47,7 +59,8 @@ def member_chunks(archive: Path, resource: Resource) -> tuple[str, Iterator[byte
     except _DAMAGED as error:
         raise InputError(f"{archive}: the zip archive is cut off or damaged ({error}): download it again.") from error
     member = _member(archive, members, resource)
-    return PurePosixPath(member.filename).name, _unpacked(archive, member)
+    path = PurePosixPath(member.filename)
+    return Member(path.name, path.parts[:-1], _unpacked(archive, member))
 
 
 def _member(archive: Path, members: list[zipfile.ZipInfo], resource: Resource) -> zipfile.ZipInfo:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from clinical_evals.errors import InputError, ResourceMissingError
 from clinical_evals.ontology.resources.archive import is_archive
+from clinical_evals.ontology.resources.content import file_chunks
 from clinical_evals.ontology.resources.manifest import Download, Resource
-from clinical_evals.ontology.resources.store import Added, Source, archive_source, file_chunks, keep
+from clinical_evals.ontology.resources.store import Added, Source, archive_source, keep
 from clinical_evals.version import __version__
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def fetch(
             source = (
                 archive_source(resource, file, address) if archive else Source(file.name, file_chunks(file), address)
             )
-            return keep(resource, source, resource.download.sha256)
+            return keep(resource, source, resource.download.pinned.sha256 if resource.download.pinned else "")
         except InputError as error:
             raise _failed(resource, address, str(error).replace(str(file), _IT).replace(address, _IT)) from error
 

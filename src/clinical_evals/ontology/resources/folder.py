@@ -28,6 +28,10 @@ class Recorded(NamedTuple):
     """The file or address that it came from, and which member of an archive it was."""
     content: str
     """What its reader found in it, such as "78,220 codes"."""
+    entries: int = 0
+    """How many codes, items or rows that are; 0 in a record of an earlier version."""
+    mtime_ns: int = 0
+    """When the file was last written, in nanoseconds; 0 in a record of an earlier version."""
 
 
 def own_folder() -> Path | None:

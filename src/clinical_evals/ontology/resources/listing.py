@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from clinical_evals.errors import ClinicalEvalsError, InputError
-from clinical_evals.ontology.resources import Found, kept_file, locate
-from clinical_evals.ontology.resources.folder import kept_folder, read_record
+from clinical_evals.ontology.resources import Found, kept_file, locate, telling_where
+from clinical_evals.ontology.resources.content import sha256_of
+from clinical_evals.ontology.resources.folder import Recorded, kept_folder, read_record
 from clinical_evals.ontology.resources.manifest import RESOURCES, Resource
 from clinical_evals.ontology.resources.reading import read_resource
-from clinical_evals.ontology.resources.store import sha256_of
+from clinical_evals.ontology.resources.remarks import remark_on_hash, remarks_on
+from clinical_evals.ontology.resources.unchanged import require_hash
 
 
 class Listed(NamedTuple):
@@ -21,6 +23,8 @@ class Listed(NamedTuple):
     """Why it cannot be used although there is something; empty else."""
     stand_in: str
     """The installed package that stands in for the file, with its version; empty if there is none."""
+    remark: str = ""
+    """That the file is another one than the one that the manifest knows; empty else."""
 
     @property
     def state(self) -> str:
@@ -35,16 +39,35 @@ class Listed(NamedTuple):
 
 
 def list_resources() -> list[Listed]:
-    """All resources of the manifest, looked for as the code systems look for them. Files are not read."""
+    """All resources of the manifest, looked for as the code systems look for them.
+
+    Files are not read; one of which the manifest knows the hash is hashed, if it is not in the record.
+    """
     return [_listed(resource) for resource in RESOURCES]
 
 
 def _listed(resource: Resource) -> Listed:
     try:
         found, problem = locate(resource), ""
+        remark = _remark(resource, found) if found else ""
     except InputError as error:
-        found, problem = None, str(error)
-    return Listed(resource, found, problem, _installed(resource.instead))
+        found, problem, remark = None, str(error), ""
+    return Listed(resource, found, problem, _installed(resource.instead), remark)
+
+
+def _remark(resource: Resource, found: Found) -> str:
+    if not (resource.download and resource.download.pinned):
+        return ""
+    recorded = _recorded(resource, found)
+    if recorded:
+        return remark_on_hash(resource, found, recorded.sha256, recorded.entries)
+    return remark_on_hash(resource, found, sha256_of(found.path))
+
+
+def _recorded(resource: Resource, found: Found) -> Recorded | None:
+    """What the record says of a file; None where it is not the recorded one."""
+    recorded = read_record(kept_folder()).get(resource.name)
+    return recorded if recorded and found.path == kept_folder() / recorded.file else None
 
 
 def _installed(package: str) -> str:
@@ -69,6 +92,7 @@ def as_json(listed: Listed) -> dict[str, Any]:
         "path": str(listed.found.path) if listed.found else None,
         "found_by": listed.found.by if listed.found else None,
         "problem": listed.problem or None,
+        "remark": listed.remark or None,
         "package": listed.stand_in or None,
         "fetch": resource.fetch_command or None,
         "releases": list(resource.download.addresses) if resource.download else [],
@@ -85,6 +109,8 @@ def as_text(listed: Listed) -> str:
         f"  licence: {resource.licence}",
         f"  {_state_line(listed)}",
     ]
+    if listed.remark:
+        lines.append(f"  note: {listed.remark}")
     if listed.state in ("absent", "optional"):
         lines.append(f"  get it: {resource.fetch_command or f'{resource.add_command} (from {resource.official})'}")
     return "\n".join(lines)
@@ -105,7 +131,8 @@ class Verified(NamedTuple):
     """What came of reading one file again."""
 
     name: str
-    state: Literal["ok", "bad", "absent"]
+    state: Literal["ok", "note", "bad", "absent"]
+    """note: it can be used, but may not be the whole file, see what is said."""
     said: str
 
 
@@ -134,11 +161,10 @@ def verify(resource: Resource) -> list[Verified]:
 
 def _verify_file(resource: Resource, found: Found) -> Verified:
     sha256 = sha256_of(found.path)
-    recorded = read_record(kept_folder()).get(resource.name)
-    if recorded and found.path == kept_folder() / recorded.file and sha256 != recorded.sha256:
-        raise InputError(
-            f"{found.path}: SHA-256 {sha256}, but it had {recorded.sha256} when it was added: it was changed or "
-            f"damaged since. Add it again: {resource.add_command}"
-        )
-    content = read_resource(resource, found.path)
-    return Verified(resource.name, "ok", f"{found.path}: {content}; SHA-256 {sha256}")
+    if recorded := _recorded(resource, found):
+        require_hash(resource, found.path, recorded, sha256)
+    with telling_where(resource.name):
+        read = read_resource(resource, found.path)
+    remarks = remarks_on(resource, found, sha256, read.entries)
+    said = f"{found.path}: {'; '.join([read.content, *remarks])}; SHA-256 {sha256}"
+    return Verified(resource.name, "note" if remarks else "ok", said)

@@ -10,13 +10,25 @@ from typing import NamedTuple
 from clinical_evals.errors import UnknownNameError
 
 
+class Pinned(NamedTuple):
+    """The one file that an address stands for, for ever."""
+
+    sha256: str
+    entries: int
+    """What its reader finds in it."""
+    unit: str
+    """What these entries are."""
+    unpacked: str = ""
+    """SHA-256 of what is in it, where it is packed: a browser may have unpacked it."""
+
+
 class Download(NamedTuple):
     """Where a program may fetch a resource from: only what its licence lets a program take without a click."""
 
     addresses: Mapping[str, str]
     """By release; the first one is fetched where none is asked for. A zip archive or the file itself."""
-    sha256: str = ""
-    """Of the file, where the address stands for the same bytes for ever; else empty."""
+    pinned: Pinned | None = None
+    """The file, where the address stands for the same bytes for ever."""
 
 
 class Resource(NamedTuple):
@@ -177,7 +189,7 @@ RESOURCES: tuple[Resource, ...] = (
                 "2.4.0": f"{_GITHUB}/MIT-LCP/mimic-code/9630a06accf0a10150cf4fd735756892d3a57493"
                 "/mimic-iv/concepts/concept_map/d_labitems_to_loinc.csv"
             },
-            sha256="f7ef583bb2669cbf8f450e1b629dd83161c1d3f2f3ebe6abd2ff8111570e86b8",
+            Pinned("f7ef583bb2669cbf8f450e1b629dd83161c1d3f2f3ebe6abd2ff8111570e86b8", 1_630, "lab items"),
         ),
     ),
     Resource(
@@ -211,7 +223,12 @@ RESOURCES: tuple[Resource, ...] = (
                 "ethos-paper": f"{_GITHUB}/ipolharvard/ethos-paper/1d46291ccd87d8e55b32e881608f93a2310e401e"
                 "/ethos/data/gsn_atc_ndc_mapping.csv.gz"
             },
-            sha256="50ad9fdd0ff2724a95a1baac7da24270524826bb2274d96849c95afb2ded0e94",
+            Pinned(
+                "50ad9fdd0ff2724a95a1baac7da24270524826bb2274d96849c95afb2ded0e94",
+                4_770,
+                "rows",
+                unpacked="6720e785785ad38da17e9dfba7ab86acfb9645658154c25ae5b8a0f2c8c10c8f",
+            ),
         ),
     ),
 )

@@ -6,6 +6,8 @@ ICD-10-CM) are the business of the code system: it asks `find_optional`, and rai
 """
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +21,7 @@ from clinical_evals.ontology.resources.folder import (
     read_record,
 )
 from clinical_evals.ontology.resources.manifest import Resource, get_resource
+from clinical_evals.ontology.resources.unchanged import require_unchanged
 
 _LOG = logging.getLogger(__name__)
 
@@ -42,7 +45,7 @@ def find(name: str, explicit: Path | None = None) -> Path:
         UnknownNameError: no such resource.
         ResourceMissingError: it is not on this machine; the message carries the command that brings it.
         InputError: the explicit file does not exist; several files have the resource's name; a folder or its record
-            cannot be read.
+            cannot be read; the kept file was changed after it was added.
     """
     if (path := find_optional(name, explicit)) is not None:
         return path
@@ -88,7 +91,8 @@ def kept_file(resource: Resource) -> Found | None:
     """The file of the kept folder: the one that its record names, else one that was put there by hand.
 
     Raises:
-        InputError: the recorded file is gone; several files have the resource's name; the folder cannot be read.
+        InputError: the recorded file is gone, or was changed since; several files have the resource's name; the folder
+            cannot be read.
     """
     folder = kept_folder()
     if recorded := read_record(folder).get(resource.name):
@@ -98,6 +102,37 @@ def kept_file(resource: Resource) -> Found | None:
                 f"{path} is gone, but {folder / RECORD} names it for {resource.name}. Add it again: "
                 f"{resource.add_command}"
             )
+        require_unchanged(resource, path, recorded)
         return Found(path, "kept folder")
     by_hand = matching_file(folder, resource) if folder.is_dir() else None
     return Found(by_hand, "kept folder") if by_hand else None
+
+
+@contextmanager
+def telling_where(*names: str) -> Iterator[None]:
+    """Around what reads the files of resources: an error in a file of the user's own folder says what helps there.
+
+    Readers advise `resources add`, which changes nothing while that folder goes before the kept one.
+
+    Raises:
+        InputError: as raised within, with the way out where the file was found by CLINICAL_EVALS_RESOURCES.
+    """
+    try:
+        yield
+    except InputError as error:
+        for name in names:
+            path = _in_own_folder(name)
+            if path and str(path) in str(error):
+                raise InputError(
+                    f"{error} But {path} was found by {FOLDER_VARIABLE}, which goes before what `resources add` "
+                    "keeps: replace the file there, or unset the variable."
+                ) from error
+        raise
+
+
+def _in_own_folder(name: str) -> Path | None:
+    try:
+        own = own_folder()
+        return matching_file(own, get_resource(name)) if own else None
+    except InputError:  # that folder is the matter, and the error at hand says so
+        return None

@@ -5,7 +5,7 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -14,12 +14,12 @@ from filelock import FileLock, Timeout
 
 from clinical_evals.errors import InputError
 from clinical_evals.ontology.resources.archive import is_archive, member_chunks
+from clinical_evals.ontology.resources.content import file_chunks
 from clinical_evals.ontology.resources.folder import Recorded, kept_folder, read_record, write_record
 from clinical_evals.ontology.resources.manifest import Resource
-from clinical_evals.ontology.resources.reading import read_resource
+from clinical_evals.ontology.resources.reading import Read, read_resource
 
 _LOG = logging.getLogger(__name__)
-_CHUNK = 1 << 20
 _ASIDE = ".adding-"
 
 
@@ -55,7 +55,7 @@ def add_file(resource: Resource, file: Path) -> Added:
         archive = is_archive(file)
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror or error}") from error
-    return keep(resource, archive_source(resource, file, str(file)) if archive else _plain_source(file))
+    return keep(resource, archive_source(resource, file, str(file)) if archive else _plain_source(resource, file))
 
 
 def archive_source(resource: Resource, archive: Path, origin: str) -> Source:
@@ -64,34 +64,30 @@ def archive_source(resource: Resource, archive: Path, origin: str) -> Source:
     Raises:
         InputError: as `resources.archive.member_chunks`.
     """
-    name, chunks = member_chunks(archive, resource)
-    return Source(name, chunks, f"{origin}, member {name}")
+    member = member_chunks(archive, resource)
+    name = _kept_name(resource, member.name, (archive.name, *member.folders))
+    return Source(name, member.chunks, f"{origin}, member {member.name}")
 
 
-def _plain_source(file: Path) -> Source:
-    return Source(file.name, file_chunks(file), str(file))
+def _plain_source(resource: Resource, file: Path) -> Source:
+    name = _kept_name(resource, file.name, file.absolute().parts[-3:-1])
+    return Source(name, file_chunks(file), str(file))
 
 
-def file_chunks(file: Path) -> Iterator[bytes]:
-    """The content of a file bit by bit.
+def _kept_name(resource: Resource, name: str, around: Sequence[str]) -> str:
+    """The name to keep a file by: of LOINC's names with the release, which often stands only in what it came in.
 
-    Raises:
-        InputError: it cannot be read.
+    Args:
+        resource: what it is.
+        name: the file's own name.
+        around: the names of archive and folders that it lies in, from the outside in.
     """
-    try:
-        with file.open("rb") as opened:
-            while chunk := opened.read(_CHUNK):
-                yield chunk
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror or error}") from error
+    if resource.name != "loinc-names":
+        return name
+    from clinical_evals.ontology.loinc_names import version_named
 
-
-def sha256_of(file: Path) -> str:
-    """The SHA-256 of a file in hexadecimal digits. InputError where it cannot be read."""
-    digest = hashlib.sha256()
-    for chunk in file_chunks(file):
-        digest.update(chunk)
-    return digest.hexdigest()
+    version = version_named((*around, name))
+    return f"Loinc_{version}{''.join(Path(name).suffixes)}" if version and not version_named((name,)) else name
 
 
 def keep(resource: Resource, source: Source, sha256: str = "") -> Added:
@@ -115,9 +111,15 @@ def keep(resource: Resource, source: Source, sha256: str = "") -> Added:
                     f"{source.origin}: SHA-256 {found}, expected {sha256}: not the file that this version of "
                     f"clinical-evals knows as {resource.name}"
                 )
-            content = _read_aside(resource, path, source.origin)
+            read = _read_aside(resource, path, source.origin)
             recorded = Recorded(
-                f"{resource.name}/{found[:12]}/{source.file_name}", found, size, source.origin, content
+                file=f"{resource.name}/{found[:12]}/{source.file_name}",
+                sha256=found,
+                size=size,
+                origin=source.origin,
+                content=read.content,
+                entries=read.entries,
+                mtime_ns=path.stat().st_mtime_ns,
             )
             return _move_in(folder, resource, path, recorded)
     except OSError as error:
@@ -161,7 +163,7 @@ def _write(path: Path, source: Source, resource: Resource) -> tuple[str, int]:
     return digest.hexdigest(), size
 
 
-def _read_aside(resource: Resource, path: Path, origin: str) -> str:
+def _read_aside(resource: Resource, path: Path, origin: str) -> Read:
     try:
         return read_resource(resource, path)
     except InputError as error:
@@ -178,4 +180,7 @@ def _move_in(folder: Path, resource: Resource, path: Path, recorded: Recorded) -
     for other in (folder / resource.name).iterdir():
         if other != target.parent:
             shutil.rmtree(other, ignore_errors=True)
+    for other in target.parent.iterdir():
+        if other != target:  # the same bytes by another name, such as one without the release
+            other.unlink()
     return Added(target, recorded)
