@@ -20,6 +20,7 @@ INSTALL = "from clinical_evals.datasets_hub.install import install\nreport = ins
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1"}
 NOT_IMPORTED = "import sys\nassert 'clinical_evals' not in sys.modules\n"
 CONFIGS = [path for name in DATASETS for path in (assets.dataset_folder(name) / "data").iterdir() if path.is_dir()]
+CLIBENCH = [path.name for path in CONFIGS if path.parents[1].name == "clibench"]
 PLACES = len(METRICS) + len(CONFIGS)  # one folder each
 
 
@@ -42,8 +43,8 @@ def sample(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def place_of(name: str, folders: Sequence[Path]) -> Path:
-    """The one of the installed folders that is the metric's, CACHE/evaluate-metric--NAME/HASH, or that of clibench."""
-    (place,) = [path for path in folders if name in (path.parent.name.partition("--")[2], path.parts[-4])]
+    """The one of the installed folders that is the metric's, CACHE/evaluate-metric--NAME/HASH, or that of a config."""
+    (place,) = [path for path in folders if name in (path.parent.name.partition("--")[2], path.parts[-3])]
     return place
 
 
@@ -67,7 +68,7 @@ def test_all_names_without_the_import_offline_and_from_an_empty_directory(tmp_pa
     elsewhere = {"CLIBENCH_DIR": str(tmp_path / "mimic"), "IOR_BENCH_DIR": str(tmp_path / "hospital")}
     assert run(INSTALL + "print(len(report.written))", tmp_path, **elsewhere) == [str(PLACES)]
     code = f"""{LOAD_DATASET}
-print(load_dataset("clibench", split="train").num_rows)
+print(load_dataset("clibench", "procedure", split="train").num_rows)
 print(len(list(load_dataset("clibench", "diagnosis", split="test", streaming=True))))
 print("SYNTHETIC" in load_dataset("clibench", "diagnosis", split="test").info.description)
 rows = load_dataset("clibench", "diagnosis", split="test").to_list()
@@ -79,7 +80,7 @@ print(evaluate.combine(["hier_icd_f1"]).compute(predictions=[["I10"]], reference
 print(load_dataset("clibench", "diagnosis", split="test").to_list() == rows)  # by the import, which the metric did
 print(load_dataset("ior-bench", "static", split="test").to_list() == dialogues)
 """
-    out = ["40", "12", "40", "True", ROWS["ior-bench"], "80", "1.0", "1.0", "1.0", "True", "True"]
+    out = ["40", "5", "40", "True", ROWS["ior-bench"], "80", "1.0", "1.0", "1.0", "True", "True"]
     assert run(code, tmp_path, **OFFLINE) == out
     assert not list((tmp_path / "empty").iterdir())
 
@@ -141,7 +142,8 @@ print(clinical_evals.__version__, rows.num_rows, "clinical-evals-99.0-" in rows.
 print(sum("Run `clinical-evals install` again" in str(warning.message) for warning in seen))
 """
     upgraded = OFFLINE | {"PYTHONPATH": str(newer / "src")}
-    assert run(code, tmp_path, **upgraded) == ["99.0 40 False", "1"]
+    # One warning for each config of clibench: their digest is one.
+    assert run(code, tmp_path, **upgraded) == ["99.0 40 False", str(len(CLIBENCH))]
     assert run(INSTALL + "print(len(report.written), len(report.removed))", tmp_path, **upgraded) == [
         f"{len(CONFIGS)} {len(CONFIGS)}"
     ]
@@ -180,7 +182,7 @@ def test_uninstall_leaves_what_others_wrote_as_it_was(caches: tuple[Path, Path])
     assert {path.parent for path in set(contents(*caches)) - set(before)} == set(report.written)
     ours = [path.parts[-4:-2] for path in report.written if rows in path.parents]
     assert ours == [
-        ("clibench", "diagnosis"),
+        *(("clibench", name) for name in sorted(CLIBENCH)),
         *(("ior-bench", name) for name in ("dynamic_h1", "dynamic_h2", "static")),
     ]
     assert uninstall().removed == report.written
@@ -196,7 +198,7 @@ def test_installing_again_changes_nothing_and_mends_what_was_damaged(caches: tup
     again = install()
     assert (again.written, again.unchanged, again.removed) == ((), first.written, ())
     assert contents(*caches) == before
-    arrow = next(caches[0].rglob("clibench-test.arrow"))
+    arrow = next((caches[0] / "clibench" / "diagnosis").rglob("clibench-test.arrow"))
     arrow.write_bytes(arrow.read_bytes()[:100])
     assert install().written == (arrow.parent,)
     assert contents(*caches) == before
@@ -204,16 +206,20 @@ def test_installing_again_changes_nothing_and_mends_what_was_damaged(caches: tup
 
 def test_edited_rows_replace_the_old(caches: tuple[Path, Path], sample: Path) -> None:
     written = install().written
-    old = place_of("clibench", written)
+    old = tuple(path for path in written if path.parts[-4] == "clibench")
     drop_a_row(sample)
-    assert stale_rows() == [old]
+    assert stale_rows() == list(old)  # one digest for all configs, see the next test
     report = install()
-    assert report.removed == (old,)
-    assert f"Removed, of another version:\n  {old}" in str(report)
-    assert report.unchanged == tuple(path for path in written if path != old)  # the scripts among them
+    assert report.removed == old
+    assert f"Removed, of another version:\n  {old[0]}" in str(report)
+    assert report.unchanged == tuple(path for path in written if path not in old)  # the scripts among them
     assert not stale_rows()
-    assert not old.exists()
-    assert datasets.Dataset.from_file(str(report.written[0] / "clibench-test.arrow")).num_rows == 39
+    assert not any(path.exists() for path in old)
+    counts = {
+        path.parts[-3]: datasets.Dataset.from_file(str(path / "clibench-test.arrow")).num_rows
+        for path in report.written
+    }
+    assert counts == {"diagnosis": 39, "lab_order": 40, "prescription": 40, "procedure": 25}
 
 
 def test_an_edit_of_one_config_replaces_all_three_of_ior_bench(caches: tuple[Path, Path], sample: Path) -> None:
@@ -235,7 +241,7 @@ def test_an_edit_of_one_config_replaces_all_three_of_ior_bench(caches: tuple[Pat
 
 def test_results_of_map_go_with_the_rows_but_files_of_others_stop_it(caches: tuple[Path, Path]) -> None:
     written = install().written
-    script, rows = place_of("hier_icd_f1", written), place_of("clibench", written)
+    script, rows = place_of("hier_icd_f1", written), place_of("diagnosis", written)
     (script / "__pycache__").mkdir()
     (script / "__pycache__" / "hier_icd_f1.cpython-311.pyc").write_bytes(b"")
     (rows / "cache-0123456789abcdef_00000_of_00002.arrow").write_bytes(b"")

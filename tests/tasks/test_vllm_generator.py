@@ -31,7 +31,7 @@ def model(shared: Path, tokenizer: Any) -> Path:
 
 
 def options(model: Path, out: Path, args: str = "", backend: str = "vllm", **changes: Any) -> Options:
-    usual = Options(f"model_name={model},dtype=float32{args}", "clibench", out, ROWS, answer_tokens=TOKENS)
+    usual = Options(f"model_name={model},dtype=float32{args}", "clibench|diagnosis", out, ROWS, answer_tokens=TOKENS)
     return usual._replace(backend=backend, **changes)
 
 

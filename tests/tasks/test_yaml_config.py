@@ -60,6 +60,6 @@ def test_a_file_that_cannot_be_used_is_named(
     text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "config.yaml").write_text(text)
-    command = ["eval", "accelerate", str(tmp_path / "config.yaml"), "--tasks", "clibench"]
+    command = ["eval", "accelerate", str(tmp_path / "config.yaml"), "--tasks", "clibench|diagnosis"]
     assert main([*command, "--output-dir", str(tmp_path / "out")]) == 2
     assert re.search(message, capsys.readouterr().err)

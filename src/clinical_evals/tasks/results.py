@@ -149,7 +149,7 @@ def is_same_scoring(result: Result, summary: object) -> bool:
 def write_json(path: Path, values: Sequence[Any], indent: int | None = None) -> None:
     """Write values one below the other, aside first: the file is whole or not there."""
     text = "".join(json.dumps(value, ensure_ascii=False, indent=indent) + "\n" for value in values)
-    with written_aside(path) as aside:
+    with written_aside(path, alone=True) as aside:
         aside.write_text(text, encoding="utf-8")
 
 
