@@ -195,9 +195,8 @@ class _Extraction:
         table = self._labs()
         if system is None:
             return False
-        ours = table.semi_join(base, "hadm_id")
-        self._step("lab_order", "with lab results", ours)
-        batch = self._first_batch("lab_order", ours.select("hadm_id", "time", "itemid"), base)
+        self._step("lab_order", "with lab results", table)  # they are of the base alone
+        batch = self._first_batch("lab_order", table.select("hadm_id", "time", "itemid"), base)
         codes = map_labs(_distinct(batch, "itemid"), self.systems.lab_items, system)
         return self._gold("lab_order", codes, gold.mapping_table(codes.codes, ["itemid"]), ["itemid"], "itemid", batch)
 
@@ -250,7 +249,7 @@ class _Extraction:
             self.notes.append(f"{task}: {number:,} decisions without a time are left out")
         table = self._derived(
             f"{task}_first_batch",
-            lambda: mimic.unique(mimic.first_batch(events, base, self.rule, dates_only)).order_by(*events.columns),
+            lambda: mimic.first_batch(events, base, self.rule, dates_only).order_by("hadm_id"),
         )
         self._step(task, "in the first batch", table)
         return table
