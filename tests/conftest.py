@@ -71,6 +71,7 @@ def written_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
     folder.mkdir()
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "kept"))
     monkeypatch.setenv("CLINICAL_EVALS_RESOURCES", str(folder))
+    monkeypatch.setenv("CLINICAL_EVALS_CACHE", str(tmp_path / "cache"))  # their small indexes are of no use to anyone
     for accessor in accessors:
         accessor.cache_clear()
     yield write_all(folder)
