@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 
 class Fault(NamedTuple):
@@ -103,3 +103,32 @@ def kill_until(kills: int, draw: Random, run: Callable[[str, Fault | None], tupl
 def say(value: object) -> None:
     """Write one JSON line, in one piece: processes that share an output, unbuffered too, do not mix their lines."""
     os.write(1, json.dumps(value).encode() + b"\n")
+
+
+def kill_and_exit(folder: Path, kills: int, seed: int, run: Callable[[str, Fault | None], Any]) -> NoReturn:
+    """`kill_until` in a folder of its own, and the end of this process: it is a forked one.
+
+    Args:
+        folder: it is made.
+        kills: see `kill_until`.
+        seed: of the faults.
+        run: see `kill_until`.
+    """
+    code = 1
+    try:
+        folder.mkdir()
+        kill_until(kills, Random(seed), run)
+        code = 0
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(code)
+
+
+def runs_of(processes: list[dict[str, Any]]) -> dict[tuple[int, str], list[dict[str, Any]]]:
+    """The processes of each run, by seed and folder; the uninterrupted ones left out."""
+    runs: dict[tuple[int, str], list[dict[str, Any]]] = {}
+    for process in processes:
+        if process["folder"] != "whole":
+            runs.setdefault((process["seed"], process["folder"]), []).append(process)
+    return runs

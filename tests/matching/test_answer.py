@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from written_systems import WrittenSystem
 
 from clinical_evals.matching.answer import MAX_CHARACTERS, Item, parse_answer, unread_characters
-from clinical_evals.ontology import CodeSystem, get_system
+from clinical_evals.ontology import get_system
 
 LAYOUTS = json.loads(Path(__file__).with_name("answer_layouts.json").read_text(encoding="utf-8"))
 SYSTEM = get_system("icd10cm")
@@ -279,32 +280,7 @@ def test_what_is_not_read_of_a_runaway_answer_is_counted() -> None:
 # Other code systems
 
 
-class SmallSystem(CodeSystem):
-    """A release of a few codes in the form of another system."""
-
-    release = "test"
-    levels = ("full",)
-
-    def __init__(self, name: str, shape: str, titles: dict[str, str]) -> None:
-        self.name = name
-        self.code_shape = re.compile(shape)
-        self._titles = titles
-
-    def normalize(self, text: str) -> str | None:
-        code = text.strip(" .,;").upper()
-        return code if code in self._titles else None
-
-    def codes(self) -> list[str]:
-        return list(self._titles)
-
-    def title(self, code: str) -> str:
-        return self._titles[code]
-
-    def path(self, code: str) -> tuple[str, ...]:
-        return (code,)
-
-
-PCS = SmallSystem(
+PCS = WrittenSystem(
     "icd10pcs",
     "[0-9A-HJ-NP-Z]{7}",
     {
@@ -313,10 +289,10 @@ PCS = SmallSystem(
         "GZFZZZZ": "Hypnosis",
     },
 )
-LOINC = SmallSystem(
+LOINC = WrittenSystem(
     "loinc", r"\d{1,7}-\d", {"2345-7": "Glucose [Mass/volume] in Serum or Plasma", "718-7": "Hemoglobin"}
 )
-ATC = SmallSystem(
+ATC = WrittenSystem(
     "atc", r"[A-Z]\d\d(?:[A-Z]{1,2}(?:\d\d)?)?", {"A10BA02": "metformin", "A10": "drugs used in diabetes"}
 )
 
@@ -351,5 +327,5 @@ ATC = SmallSystem(
         (ATC, '{"medications": [{"drug": "Metformin", "dose": "500 mg"}]}', [("Metformin", ())]),
     ],
 )
-def test_other_systems(system: CodeSystem, answer: str, expected: list[tuple[str, tuple[str, ...]]]) -> None:
+def test_other_systems(system: WrittenSystem, answer: str, expected: list[tuple[str, tuple[str, ...]]]) -> None:
     assert parse_answer(answer, system) == [Item(*item) for item in expected]

@@ -82,3 +82,26 @@ def mimic_like(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pq.write_table(table.replace_schema_metadata({SOURCE_KEY: MIMIC_MARKER.encode()}), folder / "test.parquet")
     monkeypatch.setenv("CLIBENCH_DIR", str(tmp_path / "built"))
     monkeypatch.setenv("CLINICAL_EVALS_STATE", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No waits of our own between attempts of an endpoint, and nothing of this machine's environment."""
+    from tenacity import wait_none
+
+    from clinical_evals.tasks import endpoint_client
+
+    monkeypatch.setattr(endpoint_client, "BACK_OFF", wait_none())
+    for name in ("OPENAI_API_KEY", "IOR_BENCH_DIR", *(f"{kind}_proxy" for kind in ("http", "https", "all", "no"))):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+@pytest.fixture
+def server() -> Iterator[Any]:
+    """A scripted endpoint."""
+    from endpoint_server import EndpointServer
+
+    one = EndpointServer()
+    yield one
+    one.stop()

@@ -17,9 +17,9 @@ from typing import Any, NoReturn
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from faults import Events, Fault, kill_until, run_in_child, say
+from faults import Events, Fault, kill_and_exit, run_in_child, say
 from log_faults import place_log_events
-from scripted_generators import make_case
+from scripted_generators import WORDS, make_case
 
 from clinical_evals.tasks.backends import BACKENDS
 from clinical_evals.tasks.dialogue_log import open_transcripts, read_transcripts
@@ -30,22 +30,6 @@ from clinical_evals.tasks.model_args import build_config, parse_model_args
 from clinical_evals.tasks.read_before import ReadBefore
 from clinical_evals.tasks.transformers_generator import TokenTicker, TransformersGenerator
 
-WORDS = (
-    "pain",
-    "fever",
-    "cough",
-    "rash",
-    "itch",
-    "knee",
-    "eye",
-    "ear",
-    "skin",
-    "back",
-    "since",
-    "days",
-    "night",
-    "left",
-)
 CASES = [
     make_case(number, "A", ["A", "B"], [" ".join(Random(number).choices(WORDS, k=100))] * 2) for number in range(3)
 ]
@@ -141,16 +125,8 @@ def _request(model: Path) -> Any:
 
 def run_seed(models: list[Generator], folder: Path, kills: int, seed: int) -> NoReturn:
     """All runs of one seed, in a process of their own."""
-    code = 1
-    try:
-        folder.mkdir()
-        pair = (models[0], models[seed % 2])
-        kill_until(kills, Random(seed), lambda name, fault: run_once(*pair, folder / name, fault))
-        code = 0
-    except BaseException:
-        sys.excepthook(*sys.exc_info())
-    finally:
-        os._exit(code)
+    pair = (models[0], models[seed % 2])
+    kill_and_exit(folder, kills, seed, lambda name, fault: run_once(*pair, folder / name, fault))
 
 
 if __name__ == "__main__":

@@ -13,12 +13,11 @@ import sys
 from collections import Counter
 from importlib import import_module
 from pathlib import Path
-from random import Random
 from typing import Any, NoReturn
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from faults import Events, Fault, kill_until, run_in_child, say
+from faults import Events, Fault, kill_and_exit, run_in_child, say
 from log_faults import place_log_events
 
 import clinical_evals  # noqa: F401 - makes the bare name known
@@ -115,15 +114,7 @@ def main() -> None:
 
 def run_seed(model: Path, folder: Path, kills: int, seed: int) -> NoReturn:
     """All runs of one seed, in a process of their own."""
-    code = 1
-    try:
-        folder.mkdir()
-        kill_until(kills, Random(seed), lambda name, fault: run(model, folder / name, fault))
-        code = 0
-    except BaseException:
-        sys.excepthook(*sys.exc_info())
-    finally:
-        os._exit(code)
+    kill_and_exit(folder, kills, seed, lambda name, fault: run(model, folder / name, fault))
 
 
 if __name__ == "__main__":

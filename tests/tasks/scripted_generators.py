@@ -21,6 +21,10 @@ FIELDS = {
     "personal_history": "个人史",
     "family_history": "家族史",
 }
+WORDS = (
+    "pain", "fever", "cough", "rash", "itch", "knee", "eye", "ear", "skin", "back", "since", "days", "night", "left",
+)  # fmt: skip
+"""What records and models of tests are made of: each is one token of SmolLM2."""
 NOTHING_MORE = "没有别的了。"
 _FACT = re.compile(rf"^(?:{'|'.join(FIELDS.values())})：(.+)$", re.MULTILINE)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from faults import runs_of
 from varied_model import write_varied_model
 
 PROGRAM = Path(__file__).with_name("killed_dialogues.py")
@@ -35,15 +36,6 @@ def processes(folder: Path, tokenizer: Any) -> list[dict[str, Any]]:
     done = subprocess.run(command, capture_output=True, text=True, timeout=480, check=False, env=environment)
     assert done.returncode == 0, done.stderr[-3000:]
     return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def runs_of(processes: list[dict[str, Any]]) -> dict[tuple[int, str], list[dict[str, Any]]]:
-    """The processes of each run, the uninterrupted ones left out."""
-    runs: dict[tuple[int, str], list[dict[str, Any]]] = {}
-    for process in processes:
-        if process["folder"] != "whole":
-            runs.setdefault((process["seed"], process["folder"]), []).append(process)
-    return runs
 
 
 def log_of(folder: Path, seed: int, run: str) -> bytes:

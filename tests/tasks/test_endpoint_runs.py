@@ -6,7 +6,7 @@ The last test asks `transformers serve`.
 import email.utils
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,6 @@ from endpoint_server import (
     marked_answer,
 )
 from served_model import forward, needs_serving, serve
-from tenacity import wait_none
 
 import clinical_evals  # noqa: F401 - makes the bare names known
 from clinical_evals.cli import main
@@ -43,20 +42,7 @@ BACK_OFF = endpoint_client.BACK_OFF
 KEY = "sk-very-secret-0123456789"
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No waiting of our own between attempts, and nothing of this machine's environment."""
-    monkeypatch.setattr(endpoint_client, "BACK_OFF", wait_none())
-    for name in ("OPENAI_API_KEY", *(f"{kind}_proxy" for kind in ("http", "https", "all", "no"))):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
-
-
-@pytest.fixture
-def server() -> Iterator[EndpointServer]:
-    one = EndpointServer()
-    yield one
-    one.stop()
+pytestmark = pytest.mark.usefixtures("no_waiting")
 
 
 def options(server: EndpointServer, out: Path, args: str = "", **changes: Any) -> Options:

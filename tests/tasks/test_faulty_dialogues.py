@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from chain_model import write_chain_model
 from endpoint_server import DEPARTMENT, Action, Asked, EndpointServer, HangUp, Send, Silence, completion, error
-from tenacity import wait_fixed, wait_none
+from tenacity import wait_fixed
 
 import clinical_evals  # noqa: F401 - makes the bare names known
 from clinical_evals.assets import dataset_folder
@@ -32,20 +32,7 @@ STEPS = 3 * TURNS - 1
 """Answers in a dialogue."""
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No waiting of our own between attempts, and nothing of this machine's environment."""
-    monkeypatch.setattr(endpoint_client, "BACK_OFF", wait_none())
-    for name in ("OPENAI_API_KEY", "IOR_BENCH_DIR", *(f"{kind}_proxy" for kind in ("http", "https", "all", "no"))):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
-
-
-@pytest.fixture
-def server() -> Iterator[EndpointServer]:
-    one = EndpointServer()
-    yield one
-    one.stop()
+pytestmark = pytest.mark.usefixtures("no_waiting")
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from faults import runs_of
 from varied_model import varied_model
 
 PROGRAM = Path(__file__).with_name("killed_runs.py")
@@ -32,15 +33,6 @@ def processes(folder: Path, shared: Path, tokenizer: Any) -> list[dict[str, Any]
     done = subprocess.run(command, capture_output=True, text=True, timeout=480, check=False, env=environment)
     assert done.returncode == 0, done.stderr[-3000:]
     return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def runs_of(processes: list[dict[str, Any]]) -> dict[tuple[int, str], list[dict[str, Any]]]:
-    """The processes of each run, the uninterrupted ones left out."""
-    runs: dict[tuple[int, str], list[dict[str, Any]]] = {}
-    for process in processes:
-        if process["folder"] != "whole":
-            runs.setdefault((process["seed"], process["folder"]), []).append(process)
-    return runs
 
 
 def results(folder: Path) -> dict[str, bytes]:

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from scripted_generators import WORDS
 from varied_model import write_varied_model
 
 import clinical_evals  # noqa: F401 - makes the bare names known
@@ -19,22 +20,6 @@ from clinical_evals.tasks.options import Options
 
 ROWS, TURNS, TOKENS = 5, 2, 4
 STEPS = 3 * TURNS - 1
-WORDS = (
-    "pain",
-    "fever",
-    "cough",
-    "rash",
-    "itch",
-    "knee",
-    "eye",
-    "ear",
-    "skin",
-    "back",
-    "since",
-    "days",
-    "night",
-    "left",
-)
 FILES = ("scored.jsonl", "summary.json")
 
 

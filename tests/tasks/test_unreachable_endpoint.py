@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from endpoint_server import EndpointServer, completion
-from tenacity import wait_none
 
 import clinical_evals  # noqa: F401 - makes the bare names known
 from clinical_evals.errors import RunError
@@ -21,20 +20,7 @@ from clinical_evals.tasks.tables import format_results
 DIALOGUES, STATIC = "ior_bench|dynamic_h2", "ior_bench|static_zero_shot"
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No waiting of our own between attempts, and nothing of this machine's environment."""
-    monkeypatch.setattr(endpoint_client, "BACK_OFF", wait_none())
-    for name in ("OPENAI_API_KEY", "IOR_BENCH_DIR", *(f"{kind}_proxy" for kind in ("http", "https", "all", "no"))):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
-
-
-@pytest.fixture
-def server() -> Iterator[EndpointServer]:
-    one = EndpointServer()
-    yield one
-    one.stop()
+pytestmark = pytest.mark.usefixtures("no_waiting")
 
 
 @pytest.fixture
