@@ -1,6 +1,7 @@
 """Whether a piece of an answer is a title of the release: such a text is never cut and never taken for prose."""
 
 import re
+from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
 from clinical_evals.matching.answer_words import remembered
@@ -21,6 +22,25 @@ def is_title(text: str, system: CodeSystem) -> bool:
     if titles is None:
         titles = _TITLES[system] = frozenset(_title_forms(system))
     return fold(text) in titles
+
+
+_MOST_STEPS = 8
+_EDGES = " ,;:-–=<>@"
+
+
+def shortened_to_name(text: str, system: CodeSystem, step: Callable[[str], str]) -> str:
+    """What is left of an order when `step` has cut it until it is a title or nothing more comes off.
+
+    The text before a cut stays where the cut would leave no letter.
+    """
+    for _ in range(_MOST_STEPS):
+        if is_title(text, system):
+            return text
+        shorter = step(text).strip(_EDGES)
+        if shorter == text or not any(map(str.isalpha, shorter)):
+            break
+        text = shorter
+    return text
 
 
 def _title_forms(system: CodeSystem) -> set[str]:

@@ -6,7 +6,7 @@ the name without it is a title of the release: potassium chloride and ferrous su
 
 import re
 
-from clinical_evals.matching.answer_titles import is_title
+from clinical_evals.matching.answer_titles import is_title, shortened_to_name
 from clinical_evals.matching.answer_words import word_set
 from clinical_evals.matching.order_times import AMOUNT, END, START, TIMES, without_runs
 from clinical_evals.ontology import CodeSystem
@@ -102,14 +102,7 @@ _IONS = word_set(
 
 def drug_name(text: str, system: CodeSystem) -> str:
     """The name of the drug that one prescription names, as written; the text itself where nothing else is left."""
-    for _ in range(8):
-        if is_title(text, system):
-            return text
-        shorter = _shorter(text, system).strip(" ,;:-–@")
-        if shorter == text or not any(map(str.isalpha, shorter)):
-            break
-        text = shorter
-    return text
+    return shortened_to_name(text, system, lambda longer: _shorter(longer, system))
 
 
 def _shorter(text: str, system: CodeSystem) -> str:

@@ -6,7 +6,7 @@ listed beside it, they are what is ordered.
 
 import re
 
-from clinical_evals.matching.answer_titles import is_title
+from clinical_evals.matching.answer_titles import is_title, shortened_to_name
 from clinical_evals.matching.answer_words import words_of
 from clinical_evals.matching.lab_words import ANALYTES, NAMES, NUMBERED, PANELS, SPECIMENS
 from clinical_evals.matching.order_times import AMOUNT, END, START, TIMES, without_runs
@@ -116,14 +116,7 @@ _LAST = re.compile(r"[ ,]+(?:stat|now|today|tomorrow|on|at|in|and|then|routine|\
 
 def lab_name(text: str, system: CodeSystem) -> str:
     """The name of the test that one order names, as written; the text itself where nothing else is left."""
-    for _ in range(6):
-        if is_title(text, system):
-            return text
-        shorter = _shorter(text).strip(" ,;:-–=<>")
-        if shorter == text or not any(map(str.isalnum, shorter)):
-            break
-        text = shorter
-    return text
+    return shortened_to_name(text, system, _shorter)
 
 
 def _shorter(text: str) -> str:

@@ -6,7 +6,7 @@ A number of CPT or ICD-9 beside a name says no more than the name; alone it is a
 
 import re
 
-from clinical_evals.matching.answer_titles import is_title
+from clinical_evals.matching.answer_titles import is_title, shortened_to_name
 from clinical_evals.matching.answer_words import word_set, words_of
 from clinical_evals.ontology import CodeSystem
 
@@ -72,14 +72,7 @@ _REASON = re.compile(
 
 def procedure_name(text: str, system: CodeSystem) -> str:
     """The procedure that one decision names, as written; the text itself where nothing else is left."""
-    for _ in range(4):
-        if is_title(text, system):
-            return text
-        shorter = _shorter(text).strip(" ,;:-–")
-        if shorter == text or not any(map(str.isalnum, shorter)):
-            break
-        text = shorter
-    return text
+    return shortened_to_name(text, system, _shorter)
 
 
 def _shorter(text: str) -> str:
