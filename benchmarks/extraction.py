@@ -93,9 +93,9 @@ def run_ours(mimic: Path, folder: Path) -> dict[str, Any]:
     from clinical_evals.clibench.extraction import COLUMNS, extract
     from clinical_evals.clibench.mimic_files import find_files
     from clinical_evals.clibench.stages import Stages
-    from clinical_evals.datasets_hub.build_clibench import _find_systems
+    from clinical_evals.clibench.systems import find_systems
 
-    systems, _ = _find_systems()  # the release files of the code systems: the baseline maps nothing
+    systems, _ = find_systems()  # the release files of the code systems: the baseline maps nothing
     start = time.perf_counter()
     work = folder / f"work-{mimic.name}"
     work.mkdir()

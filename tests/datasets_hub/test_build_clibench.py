@@ -236,9 +236,21 @@ def test_spark_gives_the_same_rows(mimic: Path, tmp_path: Path) -> None:
     if not shutil.which("java"):
         pytest.skip("Spark needs Java, which is not on this machine")
     build(mimic, tmp_path / "out")
-    build(mimic, tmp_path / "spark", engine="spark")
+    spark = tmp_path / "Spark's own"
+    build(mimic, spark, engine="spark")
     for path, content in files_of(tmp_path / "out").items():
-        assert pq.read_table(tmp_path / "spark" / path).equals(pq.read_table(tmp_path / "out" / path)), (path, content)
+        assert pq.read_table(spark / path).equals(pq.read_table(tmp_path / "out" / path)), (path, content)
+    with pytest.raises(InputError, match=r"Spark takes \[ \] in a path for a pattern.*--engine duckdb"):
+        build(mimic, tmp_path / "of [v2]", engine="spark")  # its own glob would find no file
+
+
+def test_a_path_is_taken_as_it_is_written(mimic: Path, tmp_path: Path) -> None:
+    """A quote ended DuckDB's string; brackets, braces and stars are patterns."""
+    build(mimic, tmp_path / "out")
+    odd = tmp_path / "o'brien {x} [v2]*"
+    shutil.move(mimic, odd / "mimic")
+    build(odd / "mimic", odd / "out")
+    assert files_of(odd / "out") == files_of(tmp_path / "out")
 
 
 # Interrupted

@@ -88,6 +88,11 @@ def open_engine(name: str, work: Path, memory: str = "3GB", threads: int | None 
     return DuckDBEngine(work, memory, cores)
 
 
+def parquet_files(path: Path) -> list[str]:
+    """The files of a stored stage: itself, or of a folder those in it."""
+    return [str(file) for file in sorted(path.glob("*.parquet"))] if path.is_dir() else [str(path)]
+
+
 class DuckDBEngine:
     """One process of DuckDB, which spills to the disk what does not fit into its memory."""
 
@@ -127,7 +132,7 @@ class DuckDBEngine:
 
     def stored(self, path: Path) -> "ir.Table":
         """See `Engine`."""
-        return self._connection.read_parquet(str(path / "*.parquet" if path.is_dir() else path))
+        return self._connection.read_parquet(parquet_files(path))
 
     def store(self, table: "ir.Table", path: Path) -> None:
         """See `Engine`."""

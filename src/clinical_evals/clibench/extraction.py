@@ -3,37 +3,25 @@
 `extract` runs the expressions of `mimic` and `gold` on an engine, stage by stage. Rows are put together by `rows`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clinical_evals.clibench import gold, mimic
+from clinical_evals.clibench import table_checks as checks
 from clinical_evals.clibench.decisions import Mapped, map_codes, map_drugs, map_labs
 from clinical_evals.clibench.engines import Engine
 from clinical_evals.clibench.gold import SYSTEM_OF, Step
 from clinical_evals.clibench.mimic_files import HOSP, NOTES, MimicFiles
 from clinical_evals.clibench.stages import Stages
-from clinical_evals.errors import InputError
-from clinical_evals.ontology import CodeSystem
+from clinical_evals.clibench.systems import Systems
+from clinical_evals.clibench.values import count_of, distinct_of, rows_of
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
 COLUMNS = {spec.name: spec.columns for spec in (*HOSP, *NOTES)}
 _SHOWN = 5
-_MOST_ODD = 0.02
-"""Share of drugs whose codes may be of another form than all others."""
-
-
-class Systems(NamedTuple):
-    """The code systems and maps that decide the gold; one that is None has no task."""
-
-    icd10cm: CodeSystem
-    icd10pcs: CodeSystem | None = None
-    loinc: CodeSystem | None = None
-    atc: CodeSystem | None = None
-    lab_items: Any = None
-    drug_map: Any = None
 
 
 class Extracted(NamedTuple):
@@ -93,9 +81,8 @@ class _Extraction:
         admissions = self._admissions()
         base = self._with_a_note(admissions)
         tasks = [task for task, make in self._tasks().items() if make(admissions, base)]
-        for name, column in (("services", "curr_service"), ("transfers", "careunit")):
-            if self.files.has(name):
-                self._read_stage(name, lambda n=name, c=column: mimic.distinct_values(self._read(n), c))  # type: ignore[misc]
+        self._read_values("services", "curr_service")
+        self._read_values("transfers", "careunit")
         if self.files.has("d_labitems"):
             self._read_stage("d_labitems", lambda: mimic.unique(self._read("d_labitems")).order_by("itemid"))
         self._say_of_empty_tables()
@@ -115,22 +102,18 @@ class _Extraction:
         table = self._read_stage(
             "admissions", lambda: mimic.read_admissions(self._read("admissions"), self._read("patients"))
         )
-        self._check_times(table, "admissions", "admittime or dischtime")
-        self._check_ids(table, "admissions")
-        twice = table.group_by("hadm_id").aggregate(rows=table.count())
-        found = _rows(twice.filter(twice.rows > 1).order_by("hadm_id").limit(_SHOWN))
-        if found:
-            raise InputError(
-                f"{self._path('admissions')}: hadm_id {', '.join(str(row['hadm_id']) for row in found)} is there more "
-                "than once with other content, in admissions or in patients. Download the tables again."
-            )
+        checks.check_times(table, self._path("admissions"), "admittime or dischtime")
+        checks.check_ids(table, self._path("admissions"))
+        checks.check_once(table, self._path("admissions"))
         incomplete = table.filter(table.admittime.isnull() | table.length_of_stay.isnull())
-        if number := _count(incomplete):
+        if number := count_of(incomplete):
             self.notes.append(f"{number:,} admissions without admittime or dischtime are left out")
-        self._check_profile(table)
+        checks.check_profile(table, self._path("patients"))
+        if number := count_of(table.filter(table.patient & (table.length_of_stay < 0))):
+            self.notes.append(f"{number:,} admissions end before they begin: their length of stay is below 0")
         alone = table.filter(~table.patient)
-        if number := _count(alone):
-            ids = ", ".join(str(row["hadm_id"]) for row in _rows(alone.order_by("hadm_id").limit(_SHOWN)))
+        if number := count_of(alone):
+            ids = ", ".join(str(row["hadm_id"]) for row in rows_of(alone.order_by("hadm_id").limit(_SHOWN)))
             self.notes.append(f"{number:,} admissions whose patient is not in patients are left out: {ids}, …")
         self._step("all", "admissions", table)
         return table
@@ -152,21 +135,21 @@ class _Extraction:
 
     def _diagnosis(self, admissions: "ir.Table", base: "ir.Table") -> bool:
         table = self._read_stage("diagnoses", lambda: mimic.read_diagnoses(self._read("diagnoses_icd")))
-        self._check_ids(table, "diagnoses_icd")
+        checks.check_ids(table, self._path("diagnoses_icd"))
         self._say_of_others("diagnoses_icd", table, admissions)
-        self._check_icd(table, "diagnoses_icd")
+        checks.check_icd(table, self._path("diagnoses_icd"), {"9": 3, "10": 3})
         ours = table.semi_join(base, "hadm_id")
         self._step("diagnosis", "with diagnoses", ours)
         icd10 = ours.semi_join(gold.wholly_icd10(ours), "hadm_id")
         self._step("diagnosis", "all of ICD-10", icd10)
-        codes = map_codes(_distinct(table.filter(table.icd_version == "10"), "icd_code"), self.systems.icd10cm)
+        codes = map_codes(distinct_of(table.filter(table.icd_version == "10"), "icd_code"), self.systems.icd10cm)
         mapping = gold.mapping_table(codes.codes, ["icd_code"])
         valid = icd10.semi_join(gold.all_valid(icd10, mapping), "hadm_id")
         self._step("diagnosis", "all valid in the release", valid)
         self._derived("history", lambda: gold.history(admissions, table, mapping))
         earlier = admissions.semi_join(valid, "hadm_id").filter(lambda row: row.previous.notnull())
         other = table.anti_join(gold.wholly_icd10(table), "hadm_id").select(previous="hadm_id")
-        if number := _count(earlier.semi_join(other, "previous")):
+        if number := count_of(earlier.semi_join(other, "previous")):
             self.notes.append(f"diagnosis: the previous admission of {number:,} has ICD-9 codes: its history is empty")
         return self._gold("diagnosis", codes, mapping, ["icd_code"], "icd_code", valid)
 
@@ -175,16 +158,16 @@ class _Extraction:
         if system is None or not self.files.has("procedures_icd"):
             return False
         table = self._read_stage("procedures", lambda: mimic.read_procedures(self._read("procedures_icd")))
-        self._check_ids(table, "procedures_icd")
+        checks.check_ids(table, self._path("procedures_icd"))
         self._say_of_others("procedures_icd", table, admissions)
-        self._check_times(table, "procedures_icd", "chartdate")
-        self._check_icd(table, "procedures_icd")
+        checks.check_times(table, self._path("procedures_icd"), "chartdate")
+        checks.check_icd(table, self._path("procedures_icd"), {"9": 2, "10": 7})
         ours = table.semi_join(base, "hadm_id")
         self._step("procedure", "with procedures", ours)
         icd10 = ours.filter(ours.icd_version == "10")
         self._step("procedure", "of ICD-10", icd10)
         batch = self._first_batch("procedure", icd10, base, dates_only=True)
-        codes = map_codes(_distinct(batch, "icd_code"), system)
+        codes = map_codes(distinct_of(batch, "icd_code"), system)
         mapping = gold.mapping_table(codes.codes, ["icd_code"])
         return self._gold("procedure", codes, mapping, ["icd_code"], "icd_code", batch)
 
@@ -197,7 +180,7 @@ class _Extraction:
             return False
         self._step("lab_order", "with lab results", table)  # they are of the base alone
         batch = self._first_batch("lab_order", table.select("hadm_id", "time", "itemid"), base)
-        codes = map_labs(_distinct(batch, "itemid"), self.systems.lab_items, system)
+        codes = map_labs(distinct_of(batch, "itemid"), self.systems.lab_items, system)
         return self._gold("lab_order", codes, gold.mapping_table(codes.codes, ["itemid"]), ["itemid"], "itemid", batch)
 
     def _labs(self) -> "ir.Table":
@@ -208,7 +191,7 @@ class _Extraction:
             lambda: mimic.read_labs(self.stages.for_engine("labevents"), self.stages.for_engine("base")),
             "picking the lab results of the admissions",
         )
-        self._check_times(table, "labevents", "charttime")
+        checks.check_times(table, self._path("labevents"), "charttime")
         self._count_rows("labevents", everything, table, "of admissions with a discharge note")
         return table
 
@@ -222,10 +205,10 @@ class _Extraction:
             lambda: mimic.read_prescriptions(self.stages.for_engine("prescriptions_all")),
             "picking the prescriptions with an NDC",
         )
-        self._check_ids(table, "prescriptions")
+        checks.check_ids(table, self._path("prescriptions"))
         self._say_of_others("prescriptions", table, admissions)
-        self._check_times(table, "prescriptions", "starttime")
-        self._check_drug_codes(table)
+        checks.check_times(table, self._path("prescriptions"), "starttime")
+        checks.check_drug_codes(table, self._path("prescriptions"))
         ours = table.semi_join(base, "hadm_id")
         self._count_rows(
             "prescriptions", everything, ours, "distinct ones with an NDC, of admissions with a discharge note"
@@ -233,7 +216,7 @@ class _Extraction:
         self._step("prescription", "with a drug that has an NDC", ours)
         batch = self._first_batch("prescription", ours, base)
         names = ["drug", "gsn", "ndc"]
-        drugs = [tuple(row[name] for name in names) for row in _rows(batch.select(*names).distinct())]
+        drugs = [tuple(row[name] for name in names) for row in rows_of(batch.select(*names).distinct())]
         found = map_drugs(drugs, self.systems.drug_map, system)
         self.mapped["prescription"] = Mapped(
             {" | ".join(drug): entry.codes for drug, entry in found.items()},
@@ -245,7 +228,7 @@ class _Extraction:
 
     def _first_batch(self, task: str, events: "ir.Table", base: "ir.Table", dates_only: bool = False) -> "ir.Table":
         timeless = events.filter(events.time.isnull())
-        if number := _count(timeless):
+        if number := count_of(timeless):
             self.notes.append(f"{task}: {number:,} decisions without a time are left out")
         table = self._derived(
             f"{task}_first_batch",
@@ -259,7 +242,7 @@ class _Extraction:
     ) -> bool:
         self.mapped[task] = codes
         unmapped = decisions.anti_join(mapping, names)
-        if number := _count(unmapped):
+        if number := count_of(unmapped):
             self.notes.append(
                 f"{task}: {number:,} decisions, of {len(codes.dropped):,} distinct sources, have no code of "
                 f"{SYSTEM_OF[task]}; they are no gold"
@@ -271,93 +254,14 @@ class _Extraction:
             )
         table = self._derived(f"{task}_gold", lambda: gold.codes_by_admission(decisions, mapping, names, source))
         self._step(task, "with gold", table)
-        return _count(table) > 0
+        return count_of(table) > 0
 
-    # Checks
-
-    def _check_ids(self, table: "ir.Table", name: str) -> None:
-        if number := _count(table.filter(table.hadm_id.isnull())):
-            raise InputError(
-                f"{self._path(name)}: {number:,} rows whose hadm_id is empty or no whole number. Download the table "
-                "again."
-            )
-
-    def _check_profile(self, table: "ir.Table") -> None:
-        """Ages and sexes as MIMIC has them: the age is worked out from two columns of `patients`."""
-        with_patient = table.filter(table.patient & table.admittime.notnull())
-        for column, bad, expected in (
-            ("age", with_patient.age.isnull() | (with_patient.age < 0) | (with_patient.age > 130), "0 to 130 years"),
-            ("gender", ~with_patient.gender.isin(["F", "M"]) | with_patient.gender.isnull(), "F or M"),
-        ):
-            odd = with_patient.filter(bad)
-            if number := _count(odd):
-                example = _rows(odd.order_by("hadm_id").limit(1))[0]
-                from_columns = " (from anchor_age, anchor_year and admittime)" if column == "age" else ""
-                raise InputError(
-                    f"{self._path('patients')}: the {column} of {number:,} admissions cannot be, as "
-                    f"{example[column]!r} of subject_id {example['subject_id']}{from_columns}; expected {expected}."
-                )
-        if number := _count(with_patient.filter(with_patient.length_of_stay < 0)):
-            self.notes.append(f"{number:,} admissions end before they begin: their length of stay is below 0")
-
-    def _check_times(self, table: "ir.Table", name: str, column: str) -> None:
-        bad = table.filter(table.unreadable.notnull())
-        if number := _count(bad):
-            example = _rows(bad.order_by("unreadable", "hadm_id").limit(1))[0]
-            raise InputError(
-                f"{self._path(name)}: {number:,} rows whose {column} is no time, as {example['unreadable']!r} "
-                f"of hadm_id {example['hadm_id']}; expected YYYY-MM-DD HH:MM:SS. Download the table again."
-            )
-
-    def _check_icd(self, table: "ir.Table", name: str) -> None:
-        """Codes that were once numbers: ICD-9 codes of fewer than three characters (procedures: two), and so on."""
-        procedures = name == "procedures_icd"
-        other = table.filter(~table.icd_version.isin(["9", "10"]) | table.icd_version.isnull())
-        if found := _rows(other.limit(1)):
-            raise InputError(
-                f"{self._path(name)}: icd_version {found[0]['icd_version']!r} of hadm_id {found[0]['hadm_id']}, "
-                "expected 9 or 10. Is it MIMIC-IV's own table?"
-            )
-        size = table.icd_code.length()
-        shortest = {"9": 2 if procedures else 3, "10": 7 if procedures else 3}
-        for version, least in shortest.items():
-            if found := _rows(table.filter(table.icd_code.isnull()).order_by("hadm_id").limit(1)):
-                raise InputError(f"{self._path(name)}: icd_code is empty for hadm_id {found[0]['hadm_id']}.")
-            short = table.filter((table.icd_version == version) & (size < least))
-            if found := _rows(short.order_by("icd_code", "hadm_id").limit(1)):
-                raise InputError(
-                    f"{self._path(name)}: icd_code {found[0]['icd_code']!r} of hadm_id {found[0]['hadm_id']}, but a "
-                    f"code of ICD-{version} has at least {least} characters: the column was read as numbers and has "
-                    "lost its leading zeros. Take the table as PhysioNet gives it."
-                )
-
-    def _check_drug_codes(self, table: "ir.Table") -> None:
-        """NDCs have 11 digits, GSNs six; where more than a few do not the column was once read as numbers."""
-        total = _count(table)
-        for column, name, shape, expected in (
-            ("ndc", "NDCs", "^([0-9]{11}|[0-9]{4,5}-[0-9]{3,4}-[0-9]{1,2})$", "11 digits"),
-            ("gsn", "GSNs", "^([0-9]{6}( +[0-9]{6})*)?$", "6 digits each"),
-        ):
-            odd = table.filter(~table[column].re_search(shape))
-            number = _count(odd)
-            if number > _MOST_ODD * total:
-                example = _rows(odd.order_by(column, "hadm_id").limit(1))[0]
-                raise InputError(
-                    f"{self._path('prescriptions')}: {number:,} of {total:,} {name} have not {expected}, as "
-                    f"{example[column]!r} of hadm_id {example['hadm_id']}: the column was read as numbers and has "
-                    "lost its leading zeros. Take the table as PhysioNet gives it."
-                )
+    # What there is to say
 
     def _say_of_empty_tables(self) -> None:
         for spec in HOSP:
-            name = {"diagnoses_icd": "diagnoses", "procedures_icd": "procedures", "labevents": "labs"}.get(
-                spec.name, spec.name
-            )
-            if (
-                spec.loss
-                and self.stages.path(name).exists()
-                and not _count(self.stages.local.stored(self.stages.path(name)))
-            ):
+            path = self.stages.path({"procedures_icd": "procedures", "labevents": "labs"}.get(spec.name, spec.name))
+            if spec.loss and path.exists() and not count_of(self.stages.local.stored(path)):
                 self.notes.append(f"{spec.name} has no row of the admissions: without {spec.loss}")
 
     # Small things
@@ -365,16 +269,20 @@ class _Extraction:
     def _count_rows(self, name: str, everything: "ir.Table", kept: "ir.Table", those: str) -> None:
         """Say how many rows of a table are of no admission, or of none that is wanted."""
         alone = everything.hadm_id.try_cast("int64").isnull().sum()
-        counted = _rows(everything.aggregate(rows=everything.count(), alone=alone))[0]
-        of_none, here = int(counted["alone"] or 0), _count(kept)
+        counted = rows_of(everything.aggregate(rows=everything.count(), alone=alone))[0]
+        of_none, here = int(counted["alone"] or 0), count_of(kept)
         self.notes.append(f"{name}: {counted['rows']:,} rows, {of_none:,} of them of no admission; {here:,} {those}")
 
     def _say_of_others(self, name: str, table: "ir.Table", admissions: "ir.Table") -> None:
-        if number := _count(table.anti_join(admissions, "hadm_id")):
+        if number := count_of(table.anti_join(admissions, "hadm_id")):
             self.notes.append(f"{name}: {number:,} rows of admissions that are not in admissions are left out")
 
     def _read(self, name: str) -> "ir.Table":
         return self.engine.read(self.files.tables[name], COLUMNS[name])
+
+    def _read_values(self, name: str, column: str) -> None:
+        if self.files.has(name):
+            self._read_stage(name, lambda: mimic.distinct_values(self._read(name), column))
 
     def _read_stage(self, name: str, make: "Callable[[], ir.Table]") -> "ir.Table":
         return self.stages.read(name, make, f"reading {name.replace('_', ' ')}")
@@ -386,18 +294,6 @@ class _Extraction:
         return self.files.tables[name].path
 
     def _step(self, task: str, step: str, table: "ir.Table") -> None:
-        counts = _rows(table.aggregate(admissions=table.hadm_id.nunique(), decisions=table.count()))[0]
+        counts = rows_of(table.aggregate(admissions=table.hadm_id.nunique(), decisions=table.count()))[0]
         decisions = None if counts["decisions"] == counts["admissions"] else int(counts["decisions"])
         self.funnel.append(Step(task, step, int(counts["admissions"]), decisions))
-
-
-def _rows(table: "ir.Table") -> list[dict[str, Any]]:
-    return list(table.to_pyarrow().to_pylist())
-
-
-def _count(table: "ir.Table") -> int:
-    return int(table.count().to_pyarrow().as_py())
-
-
-def _distinct(table: "ir.Table", column: str) -> Iterable[str]:
-    return [row[column] for row in _rows(table.select(column).distinct()) if row[column] is not None]

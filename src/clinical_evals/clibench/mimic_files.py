@@ -11,7 +11,7 @@ import re
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from clinical_evals.errors import InputError, ResourceMissingError
 
@@ -233,11 +233,11 @@ def _parquet_columns(path: Path) -> tuple[str, ...]:
     return tuple(schema.names)
 
 
-def _is_text(kind: object) -> bool:
+def _is_text(kind: Any) -> bool:
     import pyarrow as pa
 
     if pa.types.is_dictionary(kind):
-        return _is_text(kind.value_type)  # type: ignore[attr-defined]
+        return _is_text(kind.value_type)
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view"
 
 

@@ -76,7 +76,7 @@ class Rows:
             parts |= {"labs": _LABS, "radiology": _TEXTS, "history": "any_value(codes)"}
         joins = "".join(
             f" LEFT JOIN (SELECT hadm_id, {parts[name]} AS {name} "
-            f"FROM (SELECT {_ONCE.get(name, '')} * FROM read_parquet('{self._stage[name]}') WHERE {span}) AS t "
+            f"FROM (SELECT {_ONCE.get(name, '')} * FROM {self._stage[name]} WHERE {span}) AS t "
             f"{_BESIDE.get(name, '')} GROUP BY hadm_id) AS of_{name} USING (hadm_id)"
             for name in parts
             if name in self._stage
@@ -89,8 +89,8 @@ class Rows:
         )
         table = self._connection.sql(
             f"SELECT hadm_id, subject_id, {_PROFILE}, {columns}, gold.codes AS codes "
-            f"FROM (SELECT * FROM read_parquet('{self._stage['admissions']}') WHERE {span}) "
-            f"JOIN (SELECT * FROM read_parquet('{self._stage[f'{task}_gold']}') WHERE {span}) AS gold USING (hadm_id)"
+            f"FROM (SELECT * FROM {self._stage['admissions']} WHERE {span}) "
+            f"JOIN (SELECT * FROM {self._stage[f'{task}_gold']} WHERE {span}) AS gold USING (hadm_id)"
             f"{joins} ORDER BY hadm_id"
         ).to_arrow_table()
         if table.num_rows != len(admissions):

@@ -52,25 +52,27 @@ class SparkEngine:
 
     def read(self, source: Source, columns: Sequence[str]) -> "ir.Table":
         """See `engines.Engine`."""
-        if source.format == "parquet":
-            table = self._connection.read_parquet(str(source.path.resolve()))
-        else:
-            table = self._connection.read_csv(
-                str(source.path.resolve()), header=True, inferSchema=False, multiLine=source.name in _MULTILINE,
-                quote='"', escape='"', mode="FAILFAST",
-            )  # fmt: skip
+        with self._errors(source.path):
+            if source.format == "parquet":
+                table = self._connection.read_parquet(_literal(source.path))
+            else:
+                table = self._connection.read_csv(
+                    _literal(source.path), header=True, inferSchema=False, multiLine=source.name in _MULTILINE,
+                    quote='"', escape='"', mode="FAILFAST",
+                )  # fmt: skip
         return as_text(table, columns)
 
     def stored(self, path: Path) -> "ir.Table":
         """See `engines.Engine`."""
-        return self._connection.read_parquet(str(path.resolve()))
+        with self._errors(path):
+            return self._connection.read_parquet(_literal(path))
 
     def store(self, table: "ir.Table", path: Path) -> None:
         """See `engines.Engine`."""
         aside = path.with_name(f".{path.name}.part")
         with self._errors(path):
             shutil.rmtree(aside, ignore_errors=True)
-            self._connection.to_parquet_dir(table, str(aside.resolve()))
+            self._connection.to_parquet_dir(table, str(aside.absolute()))
             aside.rename(path)
 
     def batches(self, table: "ir.Table", rows: int) -> Iterator[Any]:
@@ -97,6 +99,17 @@ class SparkEngine:
             raise RunError(f"{path or 'the query'}: Spark stopped: {text[:1000]}") from error
         except OSError as error:
             raise RunError(f"{path or 'a stage'} cannot be written: {error}") from error
+
+
+def _literal(path: Path) -> str:
+    """A path as Spark reads it, which takes brackets, braces and stars for patterns, and has no way to quote them."""
+    whole = path.absolute()
+    if signs := sorted(set("[]{}*?\\") & set(str(whole))):
+        raise InputError(
+            f"{whole}: Spark takes {' '.join(signs)} in a path for a pattern. Rename the folder, or link it "
+            "(mount it) under another name, or build with --engine duckdb, which reads it as it is."
+        )
+    return str(whole)
 
 
 _MULTILINE = frozenset({"discharge", "radiology"})

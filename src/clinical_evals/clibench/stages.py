@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clinical_evals.clibench.engines import Engine
+from clinical_evals.clibench.engines import Engine, parquet_files
 from clinical_evals.write_aside import written_aside
 
 if TYPE_CHECKING:
@@ -91,14 +91,16 @@ class StageReader:
     def __init__(self, stage: Mapping[str, Path], memory: str, threads: int) -> None:
         import duckdb
 
-        self.stage = {name: str(path / "*.parquet" if path.is_dir() else path) for name, path in stage.items()}
+        self.stage = {name: f"stage_{name}" for name in stage}
+        """By name the view of each stage in `connection`."""
         self.connection: Any = duckdb.connect(config={"memory_limit": memory, "threads": threads})
+        for name, path in stage.items():
+            self.connection.read_parquet(parquet_files(path)).create_view(self.stage[name])
 
     def rows(self, query: str) -> Iterator[tuple[Any, ...]]:
         """The rows of a query, some at a time; {name} stands for the stage of that name."""
         cursor = self.connection.cursor()
-        files = {name: f"read_parquet('{path}')" for name, path in self.stage.items()}
-        found = cursor.execute(query.format(**files))
+        found = cursor.execute(query.format(**self.stage))
         while some := found.fetchmany(_ROWS):
             yield from some
 

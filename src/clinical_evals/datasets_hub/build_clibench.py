@@ -8,44 +8,38 @@
 All is made in a folder beside OUT, which takes its name at the end. An interrupted build goes on from its last step.
 """
 
-import hashlib
 import json
 import shutil
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from filelock import FileLock, Timeout
-from tqdm import tqdm
 
 from clinical_evals.clibench import mimic
-from clinical_evals.clibench.draws import Split, draw_task, mimic_key
+from clinical_evals.clibench.draws import draw_task, mimic_key
 from clinical_evals.clibench.engines import open_engine
-from clinical_evals.clibench.extraction import COLUMNS, Extracted, Systems, extract
+from clinical_evals.clibench.extraction import COLUMNS, Extracted, extract
 from clinical_evals.clibench.gold import SYSTEM_OF
 from clinical_evals.clibench.id_lists import list_ids, write_id_list
 from clinical_evals.clibench.mimic_files import MimicFiles, find_files
 from clinical_evals.clibench.note_stage import read_cut, store_notes
-from clinical_evals.clibench.notes import NOTES_VERSION, find_leaks
+from clinical_evals.clibench.notes import NOTES_VERSION
 from clinical_evals.clibench.rows import Rows
 from clinical_evals.clibench.sampling import MINIMUM, QUOTAS
 from clinical_evals.clibench.stages import StageReader, Stages
+from clinical_evals.clibench.systems import Systems, find_systems, releases
+from clinical_evals.datasets_hub.build_files import sha256_of, write_task
 from clinical_evals.datasets_hub.clibench_card import card_of
-from clinical_evals.datasets_hub.features import schema_of
-from clinical_evals.datasets_hub.source import SOURCE_KEY
-from clinical_evals.errors import InputError, ResourceMissingError, RunError
+from clinical_evals.errors import InputError, RunError
 from clinical_evals.markers import MIMIC_MARKER
-from clinical_evals.ontology import get_system
 from clinical_evals.version import __version__
-from clinical_evals.write_aside import written_aside
 
 BUILD_VERSION = "1"
 """Raised with every change that changes rows or splits."""
 ABOUT = "build.json"
 _SHOWN = 50
-Found = TypeVar("Found")
 
 
 class Request(NamedTuple):
@@ -84,7 +78,7 @@ def build_clibench(request: Request, say: Callable[[str], None] = print) -> dict
             raise InputError(f"{flag} {number}: expected a whole number of at least 1, or leave it out.")
     files = find_files(request.mimic, request.notes)
     say(f"MIMIC-IV {files.version} (by {files.version_by})")
-    systems, losses = _find_systems()
+    systems, losses = find_systems()
     for name, loss in files.lost.items():
         say(f"no table {name}: {loss} is left out")
     for loss in losses:
@@ -121,36 +115,6 @@ def build_clibench(request: Request, say: Callable[[str], None] = print) -> dict
 # What is there
 
 
-def _find_systems() -> tuple[Systems, list[str]]:
-    """The code systems and maps of this machine, and the tasks that are lost without them."""
-    from clinical_evals.ontology.drugs import drug_map
-    from clinical_evals.ontology.lab_items import lab_items
-
-    losses: list[str] = []
-
-    def try_to(find: Callable[[], Found], task: str) -> Found | None:
-        try:
-            return find()
-        except ResourceMissingError as error:
-            losses.append(f"the task {task} is left out: {error}")
-            return None
-
-    pcs = try_to(lambda: get_system("icd10pcs"), "procedure")
-    loinc = try_to(lambda: (get_system("loinc"), lab_items()), "lab_order")
-    atc = try_to(lambda: (get_system("atc"), drug_map()), "prescription")
-    return (
-        Systems(
-            get_system("icd10cm"),
-            pcs,
-            loinc[0] if loinc else None,
-            atc[0] if atc else None,
-            loinc[1] if loinc else None,
-            atc[1] if atc else None,
-        ),
-        losses,
-    )
-
-
 def _identify(request: Request, files: MimicFiles, systems: Systems, losses: list[str]) -> dict[str, Any]:
     """What decides the content of a build; files are told by size and time, not read for it."""
     return {
@@ -162,18 +126,9 @@ def _identify(request: Request, files: MimicFiles, systems: Systems, losses: lis
         },
         "first_batch": request.first_batch,
         "draw": [request.seed, request.quota, request.minimum],
-        "releases": _releases(systems),
+        "releases": releases(systems),
         "without": sorted(loss.partition(":")[0] for loss in losses),
     }
-
-
-def _releases(systems: Systems) -> dict[str, str]:
-    found = {system.name: system.release for system in systems[:4] if system is not None}
-    if systems.lab_items is not None:
-        found["lab-items"] = f"{len(systems.lab_items.items)} lab items"
-    if systems.drug_map is not None:
-        found["drug-atc"] = systems.drug_map.source
-    return found
 
 
 def _check_out(out: Path, identity: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -311,7 +266,7 @@ def _write(
             say(f"{task}: drawing and writing")
             quota = request.quota or QUOTAS[task]
             split = draw_task(task, reader, system, quota, request.minimum, request.seed)
-            tasks[task] = _write_task(task, split, rows, system, data)
+            tasks[task] = write_task(task, split, rows, system, data)
             for name, ids in split.ids().items():
                 settings: dict[str, str | int] = {
                     "seed": request.seed,
@@ -338,7 +293,7 @@ def _write(
             "quota": request.quota or "of the paper",
             "minimum": request.minimum,
         },
-        "releases": _releases(systems),
+        "releases": releases(systems),
         "system_notes": {system.name: system.note for system in systems[:4] if system is not None and system.note},
         "losses": [f"no table {name}: {loss}" for name, loss in files.lost.items()] + losses,
         "funnel": [step._asdict() for step in found.funnel],
@@ -361,12 +316,6 @@ def _write(
     return about
 
 
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file, read piece by piece."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def _first(reasons: Mapping[str, str]) -> dict[str, Any]:
     """How many, and the first of them: drugs by the thousand would fill the file."""
     return {"distinct": len(reasons), "first": dict(list(reasons.items())[:_SHOWN])}
@@ -377,67 +326,6 @@ def _cut(stages: Stages) -> dict[str, Any]:
     return cut._asdict() | {
         "dropped": {name: {"places": places, "characters": size} for name, (places, size) in cut.dropped.items()}
     }
-
-
-def _write_task(task: str, split: Split, rows: Rows, system: Any, data: Path) -> dict[str, Any]:
-    (data / task).mkdir()
-    about: dict[str, Any] = {"draw": split.drawn.summary(), "splits": {}}
-    for name, ids in split.ids().items():
-        leaks = _Leaks()
-        path = data / task / f"{name}.parquet"
-        with tqdm(desc=f"{task} {name}", total=len(ids), unit="row", mininterval=2, disable=None) as bar:
-            written = _write_rows(path, task, leaks.watch(rows.batches(task, ids, system)), bar)
-        about["splits"][name] = {
-            "rows": written,
-            "statistics": split.statistics[name]._asdict(),
-            "leakage": leaks.about(),
-        }
-    return about
-
-
-def _write_rows(path: Path, task: str, tables: Iterable[Any], bar: "tqdm[Any]") -> int:
-    import pyarrow.parquet as pq
-    from datasets.table import table_cast
-
-    schema = schema_of("clibench", task).features.arrow_schema
-    schema = schema.with_metadata((schema.metadata or {}) | {SOURCE_KEY: MIMIC_MARKER.encode()})
-    written = 0
-    with written_aside(path) as aside, pq.ParquetWriter(aside, schema, compression="zstd") as writer:
-        for table in tables:
-            writer.write_table(table_cast(table, schema).replace_schema_metadata(schema.metadata))
-            written += table.num_rows
-            bar.update(table.num_rows)
-    return written
-
-
-class _Leaks:
-    """What of the answer stands in the records of a split: headings that should have gone, and gold titles."""
-
-    def __init__(self) -> None:
-        self.rows = self.with_headings = self.with_titles = 0
-        self.headings: Counter[str] = Counter()
-        self.titles = 0
-
-    def watch(self, tables: Iterable[Any]) -> Iterator[Any]:
-        """The tables as they are, each looked at."""
-        for table in tables:
-            for record, titles in zip(table["record"].to_pylist(), table["titles"].to_pylist(), strict=True):
-                found = find_leaks(record, titles)
-                self.rows += 1
-                self.with_headings += bool(found.forbidden_headings)
-                self.with_titles += bool(found.titles)
-                self.headings.update(found.forbidden_headings)
-                self.titles += len(found.titles)
-            yield table
-
-    def about(self) -> dict[str, Any]:
-        """The counts; a gold title in a record need not be a leak (a known diabetic has diabetes)."""
-        return {
-            "rows_with_a_forbidden_heading": self.with_headings,
-            "forbidden_headings": dict(sorted(self.headings.items())),
-            "rows_with_a_gold_title": self.with_titles,
-            "gold_titles": self.titles,
-        }
 
 
 def _put_in_place(data: Path, out: Path) -> None:

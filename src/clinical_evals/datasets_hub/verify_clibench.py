@@ -8,7 +8,8 @@ from typing import Any
 from clinical_evals.clibench.gold import SYSTEM_OF
 from clinical_evals.clibench.id_lists import read_id_list
 from clinical_evals.clibench.notes import find_leaks
-from clinical_evals.datasets_hub.build_clibench import ABOUT, sha256_of
+from clinical_evals.datasets_hub.build_clibench import ABOUT
+from clinical_evals.datasets_hub.build_files import sha256_of
 from clinical_evals.datasets_hub.features import schema_of
 from clinical_evals.datasets_hub.split_files import check_columns, find_split_files, read_tables, source_of
 from clinical_evals.errors import InputError

@@ -70,10 +70,15 @@ def read_drugs(path: Path, drug_map: DrugMap) -> Candidates:
     return Candidates(
         f"the drugs of {path.name}",
         ordered,
-        tuple(min(names[ndc], key=lambda name, of=names[ndc]: (-of[name], name)) for ndc in ordered),  # type: ignore[misc]
+        tuple(_most_frequent(names[ndc]) for ndc in ordered),
         f"{len(ordered)} drugs of {path.name} (SHA-256 {sha256_of(path)}) by NDC, with the classes of "
         f"{drug_map.source}; the authors' own list was not released",
         from_mimic=True,
         ids="ndc",
         classes={ndc: tuple(sorted(found)) for ndc, found in classes.items()},
     )
+
+
+def _most_frequent(names: Counter[str]) -> str:
+    """Of names that are as frequent the first by the alphabet."""
+    return min(names, key=lambda name: (-names[name], name))
