@@ -371,6 +371,10 @@ BAD: dict[str, tuple[dict[str, str | None], str]] = {
         edited("labevents", "2150-01-01 10:30:00", "01/01/50 10.30"),
         r"labevents\.csv: 1 rows whose charttime is no time, as '01/01/50 10.30' of hadm_id 101",
     ),
+    "an admission of a lab result that is none": (
+        edited("labevents", "3,1,101,", "3,1,one,"),
+        r"labevents\.csv: 1 rows whose hadm_id is no whole number, as 'one'",
+    ),
     "an unreadable admission": (
         edited("admissions", "2160-01-01 00:00:00", "soon"),
         r"admissions\.csv: 1 rows whose admittime or dischtime is no time, as 'soon' of hadm_id 201",

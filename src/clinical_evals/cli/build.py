@@ -91,7 +91,7 @@ def _add_clibench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--memory", default="3GB", metavar="SIZE", help="DuckDB's; more goes to the disk (default: %(default)s)"
     )
-    parser.add_argument("--threads", type=int, metavar="N", help="default: one a core")
+    parser.add_argument("--threads", type=int, metavar="N", help="default: one a core, with duckdb one more")
     parser.set_defaults(command=build_clibench)
 
 

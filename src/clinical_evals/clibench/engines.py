@@ -65,7 +65,7 @@ def open_engine(name: str, work: Path, memory: str = "3GB", threads: int | None 
         name: "duckdb" or "spark".
         work: a folder for what does not fit into memory.
         memory: how much DuckDB takes before it spills into `work`; Spark's own settings decide for Spark.
-        threads: None: one a core.
+        threads: None: one a core, and for DuckDB one more, as one waits for what is unzipped.
 
     Raises:
         ResourceMissingError: the packages of the extra are not installed; for Spark also no Java.
@@ -80,12 +80,12 @@ def open_engine(name: str, work: Path, memory: str = "3GB", threads: int | None 
         raise InputError(f"--threads {threads}: expected a whole number of at least 1, or leave it out.")
     if not re.fullmatch(r"\d+(\.\d+)? ?[KMGT]i?B", memory):
         raise InputError(f"--memory {memory}: expected a number and a unit, as 3GB or 800MB.")
-    cores = threads or os.cpu_count() or 1
+    cores = os.cpu_count() or 1
     if name == "spark":
         from clinical_evals.clibench.spark_engine import SparkEngine
 
-        return SparkEngine(cores)
-    return DuckDBEngine(work, memory, cores)
+        return SparkEngine(threads or cores)
+    return DuckDBEngine(work, memory, threads or cores + 1)
 
 
 def parquet_files(path: Path) -> list[str]:
@@ -126,6 +126,7 @@ class DuckDBEngine:
             escape='"',
             nullstr="",
             max_line_size=_LONGEST_LINE,
+            buffer_size=2 * _LONGEST_LINE,  # not the many times as much that DuckDB takes: each is read by one thread
         )
         # Empty fields are null already: most columns need nothing, and there may be a billion of their values.
         return table.select(**{name: _text(table[name], name) if name in CODES else table[name] for name in columns})

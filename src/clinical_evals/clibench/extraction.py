@@ -184,8 +184,9 @@ class _Extraction:
         return self._gold("lab_order", codes, gold.mapping_table(codes.codes, ["itemid"]), ["itemid"], "itemid", batch)
 
     def _labs(self) -> "ir.Table":
-        """The lab results of the base. The table is read once, as it is: it is nearly all of MIMIC."""
-        everything = self.stages.read("labevents", lambda: self._read("labevents"), "reading labevents")
+        """The lab results of the base. The table is read once: it is nearly all of MIMIC."""
+        everything = self._read_stage("labevents", lambda: mimic.read_all_labs(self._read("labevents")))
+        checks.check_readable_ids(everything, self._path("labevents"))
         table = self.stages.read(
             "labs",
             lambda: mimic.read_labs(self.stages.for_engine("labevents"), self.stages.for_engine("base")),
@@ -268,8 +269,8 @@ class _Extraction:
 
     def _count_rows(self, name: str, everything: "ir.Table", kept: "ir.Table", those: str) -> None:
         """Say how many rows of a table are of no admission, or of none that is wanted."""
-        alone = everything.hadm_id.try_cast("int64").isnull().sum()
-        counted = rows_of(everything.aggregate(rows=everything.count(), alone=alone))[0]
+        ids = everything.hadm_id if everything.hadm_id.type().is_integer() else everything.hadm_id.try_cast("int64")
+        counted = rows_of(everything.aggregate(rows=everything.count(), alone=ids.isnull().sum()))[0]
         of_none, here = int(counted["alone"] or 0), count_of(kept)
         self.notes.append(f"{name}: {counted['rows']:,} rows, {of_none:,} of them of no admission; {here:,} {those}")
 

@@ -92,6 +92,22 @@ def read_procedures(procedures: "ir.Table") -> "ir.Table":
     )
 
 
+def read_all_labs(labs: "ir.Table") -> "ir.Table":
+    """All lab results with their admission as a number. Those of no admission are there to be counted: as nulls.
+
+    In MIMIC they are about half. What their admission was is in `unreadable_id` where it was no number.
+    """
+    import ibis
+
+    hadm_id = labs.hadm_id.try_cast("int64")
+    used = {name: labs[name] for name in labs.columns if name != "hadm_id"}
+    return labs.select(
+        hadm_id=hadm_id,
+        unreadable_id=ibis.ifelse(hadm_id.isnull(), labs.hadm_id, ibis.null("string")),
+        **{name: ibis.ifelse(hadm_id.notnull(), column, ibis.null("string")) for name, column in used.items()},
+    )
+
+
 def read_labs(labs: "ir.Table", admissions: "ir.Table") -> "ir.Table":
     """The lab results of some admissions, those of an admission together but in no order of their own.
 
@@ -99,13 +115,12 @@ def read_labs(labs: "ir.Table", admissions: "ir.Table") -> "ir.Table":
     result that is there twice once.
 
     Args:
-        labs: `labevents`; it has results of no admission, too.
+        labs: of `read_all_labs`.
         admissions: a table with the `hadm_id` of those wanted.
     """
     import ibis
 
-    # Casts come after the join: of the whole table only about half has an admission at all.
-    wanted = labs.mutate(hadm_id=labs.hadm_id.try_cast("int64")).semi_join(admissions, "hadm_id")
+    wanted = labs.semi_join(admissions, "hadm_id")
     time = _time(wanted.charttime)
     columns = wanted.select(
         hadm_id=wanted.hadm_id,

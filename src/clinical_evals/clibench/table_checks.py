@@ -27,6 +27,16 @@ def check_ids(table: "ir.Table", path: Path) -> None:
         )
 
 
+def check_readable_ids(table: "ir.Table", path: Path) -> None:
+    """Raises InputError where an admission is no number; a row may have none."""
+    bad = table.filter(table.unreadable_id.notnull())
+    if number := count_of(bad):
+        example = rows_of(bad.order_by("unreadable_id").limit(1))[0]["unreadable_id"]
+        raise InputError(
+            f"{path}: {number:,} rows whose hadm_id is no whole number, as {example!r}. Download the table again."
+        )
+
+
 def check_once(table: "ir.Table", path: Path) -> None:
     """Raises InputError where an admission is there more than once, with other content."""
     times = table.group_by("hadm_id").aggregate(rows=table.count())
