@@ -13,13 +13,13 @@ from benchmarks.measure import report, seconds
 
 from clinical_evals.assets import dataset_folder
 from clinical_evals.ior_bench.dialogue import Step
-from clinical_evals.tasks.backends import BACKENDS
-from clinical_evals.tasks.demo_model import find_demo_model
-from clinical_evals.tasks.dialogue_log import open_transcripts
-from clinical_evals.tasks.dialogue_played import Played
-from clinical_evals.tasks.dialogue_run import DialogueRun, Side, play
+from clinical_evals.tasks.dialogue.dialogue_log import open_transcripts
+from clinical_evals.tasks.dialogue.dialogue_played import Played
+from clinical_evals.tasks.dialogue.dialogue_run import DialogueRun, Side, play
 from clinical_evals.tasks.lighteval_session import lighteval_session
-from clinical_evals.tasks.model_args import build_config, parse_model_args
+from clinical_evals.tasks.models.backends import BACKENDS
+from clinical_evals.tasks.models.demo_model import find_demo_model
+from clinical_evals.tasks.models.model_args import build_config, parse_model_args
 
 DIALOGUES, BASELINE_DIALOGUES, TURNS, BUDGET = 8, 2, 3, 2.5
 ANSWER_TOKENS: dict[Step, int] = {"patient": 32, "refer": 16, "question": 32}

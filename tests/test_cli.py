@@ -211,7 +211,7 @@ def test_a_refused_run_leaves_no_folder(model_args: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("tokens", ["0", "-5", "abc", "1.5"])
 def test_an_answer_has_a_whole_number_of_tokens(tokens: str) -> None:
-    from clinical_evals.tasks.model_args import _answer_tokens
+    from clinical_evals.tasks.models.model_args import _answer_tokens
 
     with pytest.raises(InputError, match=r"max_new_tokens .*expected a whole number of at least 1"):
         _answer_tokens(tokens)

@@ -10,10 +10,10 @@ import clinical_evals
 from clinical_evals.assets import dataset_folder
 from clinical_evals.demo_dialogue import ANSWER_TOKENS, CASES, TASK, play_written, watch
 from clinical_evals.errors import InputError
-from clinical_evals.tasks.dialogue_log import read_transcripts
-from clinical_evals.tasks.dialogue_results import DialogueResult
+from clinical_evals.tasks.dialogue.dialogue_log import read_transcripts
+from clinical_evals.tasks.dialogue.written_dialogues import WrittenDialogues
 from clinical_evals.tasks.options import Options
-from clinical_evals.tasks.written_dialogues import WrittenDialogues
+from clinical_evals.tasks.scored.dialogue_results import DialogueResult
 
 SAMPLE: list[dict[str, Any]] = json.loads(
     (dataset_folder("ior-bench") / "data/dynamic_h2/test.json").read_text(encoding="utf-8")
@@ -47,7 +47,7 @@ def test_the_written_dialogues_score_as_counted_by_hand(tmp_path: Path) -> None:
 def test_what_the_written_patient_says_is_cut_nowhere(tmp_path: Path) -> None:
     """The log has the written words of all four, each in its own dialogue, in turn."""
     written = json.loads(
-        (Path(clinical_evals.__file__).parent / "tasks/written_dialogues.json").read_text(encoding="utf-8")
+        (Path(clinical_evals.__file__).parent / "tasks/dialogue/written_dialogues.json").read_text(encoding="utf-8")
     )
     _, lines = read_transcripts(play(tmp_path).log)
     for dialogue in written["dialogues"]:

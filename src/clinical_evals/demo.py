@@ -9,7 +9,7 @@ from pathlib import Path
 
 from clinical_evals.errors import InputError
 from clinical_evals.ontology import get_system
-from clinical_evals.tasks.results import Result
+from clinical_evals.tasks.scored.results import Result
 
 ANSWER_TOKENS = 256
 """Fewer than the 650 of the protocol: this model gives few diagnoses and then repeats itself until it is cut."""
@@ -25,10 +25,10 @@ def run_demo(output_dir: Path, rows: int) -> None:
     Raises:
         ClinicalEvalsError: a resource is missing or something given cannot be used.
     """
-    from clinical_evals.tasks.demo_model import find_demo_model
     from clinical_evals.tasks.launcher import evaluate
+    from clinical_evals.tasks.models.demo_model import find_demo_model
     from clinical_evals.tasks.options import Options, check_writable
-    from clinical_evals.tasks.tables import format_results
+    from clinical_evals.tasks.scored.tables import format_results
 
     if rows < 1:
         raise InputError(f"--rows {rows}: expected a whole number of at least 1.")
@@ -59,7 +59,7 @@ def run_demo(output_dir: Path, rows: int) -> None:
 
 def _example(result: Result) -> str:
     """The answer that names the most different codes, as the most telling one."""
-    from clinical_evals.tasks.explain import format_answer
+    from clinical_evals.tasks.scored.explain import format_answer
 
     pairs = zip(result.lines, result.scored.answers, strict=True)
     line, answer = max(pairs, key=lambda pair: (len(pair[1].codes), -len(pair[1].items), -pair[0]["row"]))

@@ -18,7 +18,7 @@ from clinical_evals.ior_bench.dialogue_prompts import DIALOGUE_PROMPT_VERSION, G
 if TYPE_CHECKING:
     from clinical_evals.tasks.options import Options
     from clinical_evals.tasks.prediction_log import Line
-    from clinical_evals.tasks.results import Result
+    from clinical_evals.tasks.scored.results import Result
 
 TASK = "ior_bench:dynamic_h2"
 CASES = 4
@@ -35,10 +35,10 @@ def run_dialogue_demo(output_dir: Path) -> None:
     Raises:
         ClinicalEvalsError: a resource is missing or something given cannot be used.
     """
-    from clinical_evals.tasks.demo_model import find_demo_model
     from clinical_evals.tasks.launcher import evaluate
+    from clinical_evals.tasks.models.demo_model import find_demo_model
     from clinical_evals.tasks.options import Options, check_writable
-    from clinical_evals.tasks.tables import format_results
+    from clinical_evals.tasks.scored.tables import format_results
 
     check_writable(output_dir)
     os.environ.pop("IOR_BENCH_DIR", None)  # the embedded sample, whatever else this machine has
@@ -80,11 +80,11 @@ def play_written(options: "Options") -> "tuple[list[Result], int]":
     """
     from datasets import load_dataset
 
-    from clinical_evals.tasks.dialogue_tasks import Player, choose_cases, play_tasks
+    from clinical_evals.tasks.dialogue.dialogue_tasks import Player, choose_cases, play_tasks
+    from clinical_evals.tasks.dialogue.scripted_generator import ScriptedGenerator
+    from clinical_evals.tasks.dialogue.written_dialogues import WrittenDialogues
     from clinical_evals.tasks.lighteval_session import lighteval_session
     from clinical_evals.tasks.names import PROTOCOL_VERSION, parse_tasks
-    from clinical_evals.tasks.scripted_generator import ScriptedGenerator
-    from clinical_evals.tasks.written_dialogues import WrittenDialogues
     from clinical_evals.version import __version__
 
     (task,) = parse_tasks(options.tasks)
@@ -116,7 +116,7 @@ def watch() -> "Callable[[Line], None]":
 
 
 def _shown(line: "Line") -> str:
-    from clinical_evals.tasks.explain_text import printable
+    from clinical_evals.tasks.scored.explain_text import printable
 
     step: Step = line["step"]
     if step == "refer":

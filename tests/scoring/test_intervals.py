@@ -64,3 +64,30 @@ def test_seed_decides() -> None:
 def test_groups_of_another_length_are_refused() -> None:
     with pytest.raises(ValueError, match="3 groups for 2 rows"):
         bootstrap(_counts([[0, 1, 1]] * 2), [1, 2, 3])
+
+
+def _drawn_counts(rows: int) -> Counts:
+    rng = np.random.default_rng(7)
+    gold, predicted = rng.integers(1, 9, (rows, 2)), rng.integers(1, 9, (rows, 2))
+    return Counts(np.stack([np.minimum(gold, predicted) // 2, gold, predicted], axis=-1), ("block", "full"))
+
+
+@pytest.mark.parametrize(
+    "patients", [None, [10, 9, 100, 9, 10, 10, 8, 11], ["p2", "p10", "p2", 3, "3", "", "p1", "p2"]]
+)
+def test_the_order_of_rows_changes_nothing(patients: list[object] | None) -> None:
+    """Neither which patients are drawn nor the last digit: the very same numbers."""
+    counts = _drawn_counts(8)
+    expected = bootstrap(counts, patients, draws=200)
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(8).tolist()
+        moved = None if patients is None else [patients[row] for row in order]
+        assert bootstrap(counts.take(order), moved, draws=200) == expected
+
+
+def test_many_rows_of_few_patients_in_any_order() -> None:
+    """The F1 of a patient's 50 rows are added in one order, whatever the order in which they come."""
+    counts, patients = _drawn_counts(300), [row % 6 for row in range(300)]
+    order = np.random.default_rng(1).permutation(300).tolist()
+    moved = bootstrap(counts.take(order), [patients[row] for row in order], draws=50)
+    assert moved == bootstrap(counts, patients, draws=50)

@@ -89,7 +89,7 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """No waits of our own between attempts of an endpoint, and nothing of this machine's environment."""
     from tenacity import wait_none
 
-    from clinical_evals.tasks import endpoint_client
+    from clinical_evals.tasks.models import endpoint_client
 
     monkeypatch.setattr(endpoint_client, "BACK_OFF", wait_none())
     for name in ("OPENAI_API_KEY", "IOR_BENCH_DIR", *(f"{kind}_proxy" for kind in ("http", "https", "all", "no"))):

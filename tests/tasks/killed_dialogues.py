@@ -21,14 +21,14 @@ from faults import Events, Fault, kill_and_exit, run_in_child, say
 from log_faults import place_log_events
 from scripted_generators import WORDS, make_case
 
-from clinical_evals.tasks.backends import BACKENDS
-from clinical_evals.tasks.dialogue_log import open_transcripts, read_transcripts
-from clinical_evals.tasks.dialogue_run import DialogueRun, Side, play
-from clinical_evals.tasks.generation import Generator
+from clinical_evals.tasks.dialogue.dialogue_log import open_transcripts, read_transcripts
+from clinical_evals.tasks.dialogue.dialogue_run import DialogueRun, Side, play
 from clinical_evals.tasks.lighteval_session import lighteval_session
-from clinical_evals.tasks.model_args import build_config, parse_model_args
-from clinical_evals.tasks.read_before import ReadBefore
-from clinical_evals.tasks.transformers_generator import TokenTicker, TransformersGenerator
+from clinical_evals.tasks.models.backends import BACKENDS
+from clinical_evals.tasks.models.generation import Generator
+from clinical_evals.tasks.models.model_args import build_config, parse_model_args
+from clinical_evals.tasks.models.read_before import ReadBefore
+from clinical_evals.tasks.models.transformers_generator import TokenTicker, TransformersGenerator
 
 CASES = [
     make_case(number, "A", ["A", "B"], [" ".join(Random(number).choices(WORDS, k=100))] * 2) for number in range(3)

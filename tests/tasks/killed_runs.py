@@ -21,12 +21,12 @@ from faults import Events, Fault, kill_and_exit, run_in_child, say
 from log_faults import place_log_events
 
 import clinical_evals  # noqa: F401 - makes the bare name known
-from clinical_evals.tasks.answered_rows import find_scorer
 from clinical_evals.tasks.launcher import evaluate
 from clinical_evals.tasks.logged_model import LoggedModel
+from clinical_evals.tasks.models.transformers_generator import TokenTicker, TransformersGenerator
 from clinical_evals.tasks.options import Options
 from clinical_evals.tasks.prediction_log import read_log
-from clinical_evals.tasks.transformers_generator import TokenTicker, TransformersGenerator
+from clinical_evals.tasks.scored.answered_rows import find_scorer
 
 
 def options(model: Path, folder: Path) -> Options:

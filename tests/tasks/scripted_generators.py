@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from clinical_evals.ior_bench.dialogue_prompts import QUESTION_TASK, REFER_TASK
-from clinical_evals.tasks import scripted_generator
-from clinical_evals.tasks.generation import Missing
-from clinical_evals.tasks.scripted_generator import Messages
+from clinical_evals.tasks.dialogue import scripted_generator
+from clinical_evals.tasks.dialogue.scripted_generator import Messages
+from clinical_evals.tasks.models.generation import Missing
 
 FIELDS = {
     "chief_complaint": "主诉",

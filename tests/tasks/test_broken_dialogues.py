@@ -9,15 +9,15 @@ import pytest
 from scripted_generators import ScriptedGenerator, doctor_who_knows, make_case, patient
 
 from clinical_evals.errors import InputError
-from clinical_evals.tasks.dialogue_log import open_transcripts
-from clinical_evals.tasks.dialogue_results import DialogueResult, score_dialogues
-from clinical_evals.tasks.dialogue_run import DialogueRun, Side, play
-from clinical_evals.tasks.explain import explain
-from clinical_evals.tasks.generation import Missing
+from clinical_evals.tasks.dialogue.dialogue_log import open_transcripts
+from clinical_evals.tasks.dialogue.dialogue_run import DialogueRun, Side, play
+from clinical_evals.tasks.models.generation import Missing
 from clinical_evals.tasks.names import find_task
-from clinical_evals.tasks.rescore import rescore
-from clinical_evals.tasks.results import MissingRow, write_files
-from clinical_evals.tasks.tables import format_results
+from clinical_evals.tasks.scored.dialogue_results import DialogueResult, score_dialogues
+from clinical_evals.tasks.scored.explain import explain
+from clinical_evals.tasks.scored.rescore import rescore
+from clinical_evals.tasks.scored.results import MissingRow, write_files
+from clinical_evals.tasks.scored.tables import format_results
 
 NAMES = ("骨科", "眼科", "皮肤科", "内科")
 DOCTOR = doctor_who_knows({"眼睛红": "眼科", "起皮疹": "皮肤科", "扭了脚": "骨科"}, last="内科")

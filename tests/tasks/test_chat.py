@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from clinical_evals.errors import InputError
-from clinical_evals.tasks.chat import ChatPrompt
+from clinical_evals.tasks.models.chat import ChatPrompt
 
 TURNS = (
     "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}"

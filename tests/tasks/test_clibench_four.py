@@ -10,12 +10,12 @@ from small_mimic import LAB_MAP, write_mimic
 
 import clinical_evals  # noqa: F401 - makes the bare name known
 from clinical_evals.errors import InputError, ResourceMissingError
-from clinical_evals.tasks.explain import explain
 from clinical_evals.tasks.launcher import evaluate
 from clinical_evals.tasks.options import Options
-from clinical_evals.tasks.rescore import rescore
+from clinical_evals.tasks.scored.explain import explain
+from clinical_evals.tasks.scored.rescore import rescore
+from clinical_evals.tasks.scored.tables import format_results
 from clinical_evals.tasks.show import format_prompt
-from clinical_evals.tasks.tables import format_results
 
 pytest.importorskip("ibis", reason="the extra `mimic` is not installed")
 TASKS = {"diagnosis": 3, "procedure": 2, "lab_order": 2, "prescription": 2}
@@ -25,7 +25,7 @@ TASKS = {"diagnosis": 3, "procedure": 2, "lab_order": 2, "prescription": 2}
 @pytest.fixture
 def built(tmp_path: Path, written_releases: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     from clinical_evals.datasets_hub.build_clibench import Request, build_clibench
-    from clinical_evals.tasks import answered_rows
+    from clinical_evals.tasks.scored import answered_rows
 
     (written_releases / "d_labitems_to_loinc.csv").write_text(LAB_MAP)
     mimic = write_mimic(tmp_path / "mimic")

@@ -8,12 +8,12 @@ import pytest
 from written_dialogues import HOSPITAL, make_dialogue, write_transcripts
 
 from clinical_evals.errors import InputError
-from clinical_evals.tasks.dialogue_log import Place, missing_line, open_transcripts
-from clinical_evals.tasks.dialogue_played import Played
-from clinical_evals.tasks.explain import explain
-from clinical_evals.tasks.explain_dialogue import MOST_SHOWN
-from clinical_evals.tasks.rescore import rescore
-from clinical_evals.tasks.tables import format_results
+from clinical_evals.tasks.dialogue.dialogue_log import Place, missing_line, open_transcripts
+from clinical_evals.tasks.dialogue.dialogue_played import Played
+from clinical_evals.tasks.scored.explain import explain
+from clinical_evals.tasks.scored.explain_dialogue import MOST_SHOWN
+from clinical_evals.tasks.scored.rescore import rescore
+from clinical_evals.tasks.scored.tables import format_results
 
 TURNS = 2
 STEPS = 3 * TURNS - 1

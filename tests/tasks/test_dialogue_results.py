@@ -13,13 +13,13 @@ from clinical_evals.errors import InputError, UnknownNameError
 from clinical_evals.ior_bench.dialogue import LONGEST_TURN, own_words
 from clinical_evals.scoring.department import accuracy_interval
 from clinical_evals.scoring.turns import FirstRight, paired_gain
-from clinical_evals.tasks.dialogue_log import open_transcripts
-from clinical_evals.tasks.dialogue_played import Played, read_played
-from clinical_evals.tasks.dialogue_results import DialogueResult, score_dialogues
-from clinical_evals.tasks.dialogue_tables import format_both_dialogues, format_dialogues
+from clinical_evals.tasks.dialogue.dialogue_log import open_transcripts
+from clinical_evals.tasks.dialogue.dialogue_played import Played, read_played
 from clinical_evals.tasks.names import Task
-from clinical_evals.tasks.results import file_names, is_same_scoring, summarise, write_files
-from clinical_evals.tasks.tables import format_result
+from clinical_evals.tasks.scored.dialogue_results import DialogueResult, score_dialogues
+from clinical_evals.tasks.scored.dialogue_tables import format_both_dialogues, format_dialogues
+from clinical_evals.tasks.scored.results import file_names, is_same_scoring, summarise, write_files
+from clinical_evals.tasks.scored.tables import format_result
 
 TASK = Task("ior_bench", "dynamic_h2", "clinical_evals.tasks.dialogue", "", dataset="ior-bench", subset="dynamic_h2")
 

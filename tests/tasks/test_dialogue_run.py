@@ -22,11 +22,11 @@ from clinical_evals.ior_bench.dialogue_prompts import (
     doctor_system,
     patient_system,
 )
-from clinical_evals.tasks import dialogue_group, dialogue_run
-from clinical_evals.tasks.dialogue_log import open_transcripts, read_transcripts
-from clinical_evals.tasks.dialogue_played import read_played
-from clinical_evals.tasks.dialogue_run import DialogueRun, PlayedRun, Side, play
-from clinical_evals.tasks.generation import Missing
+from clinical_evals.tasks.dialogue import dialogue_group, dialogue_run
+from clinical_evals.tasks.dialogue.dialogue_log import open_transcripts, read_transcripts
+from clinical_evals.tasks.dialogue.dialogue_played import read_played
+from clinical_evals.tasks.dialogue.dialogue_run import DialogueRun, PlayedRun, Side, play
+from clinical_evals.tasks.models.generation import Missing
 
 CANDIDATES = ("骨科", "眼科", "皮肤科", "内科")
 FACTS = {"眼睛红": "眼科", "起皮疹": "皮肤科", "扭了脚": "骨科"}

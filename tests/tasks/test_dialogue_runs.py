@@ -12,15 +12,15 @@ import clinical_evals  # noqa: F401 - makes the bare name known
 from clinical_evals.assets import dataset_folder
 from clinical_evals.cli import main
 from clinical_evals.errors import InputError
-from clinical_evals.tasks.backends import BACKENDS
-from clinical_evals.tasks.dialogue_log import read_transcripts
-from clinical_evals.tasks.dialogue_results import DialogueResult
-from clinical_evals.tasks.explain import explain
+from clinical_evals.tasks.dialogue.dialogue_log import read_transcripts
 from clinical_evals.tasks.launcher import evaluate
+from clinical_evals.tasks.models.backends import BACKENDS
 from clinical_evals.tasks.options import Options
-from clinical_evals.tasks.rescore import rescore
+from clinical_evals.tasks.scored.dialogue_results import DialogueResult
+from clinical_evals.tasks.scored.explain import explain
+from clinical_evals.tasks.scored.rescore import rescore
+from clinical_evals.tasks.scored.tables import format_results
 from clinical_evals.tasks.show import format_prompt
-from clinical_evals.tasks.tables import format_results
 
 SAMPLE = json.loads((dataset_folder("ior-bench") / "data/dynamic_h2/test.json").read_text(encoding="utf-8"))["rows"]
 ROWS, TURNS = 5, 2

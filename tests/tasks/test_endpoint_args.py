@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from clinical_evals.errors import ClinicalEvalsError, InputError
-from clinical_evals.tasks.endpoint_config import EndpointConfig, check_endpoint, find_key, remote_address
 from clinical_evals.tasks.launcher import evaluate
-from clinical_evals.tasks.model_args import build_config, parse_model_args
+from clinical_evals.tasks.models.endpoint_config import EndpointConfig, check_endpoint, find_key, remote_address
+from clinical_evals.tasks.models.model_args import build_config, parse_model_args
 from clinical_evals.tasks.options import Options, check_numbers
 
 URL = "http://localhost:8000/v1"

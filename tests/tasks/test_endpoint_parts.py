@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinical_evals.tasks.endpoint_budget import Budget, BudgetSpentError, Prices, Usage
-from clinical_evals.tasks.endpoint_chat import EndpointChat, read_messages
-from clinical_evals.tasks.endpoint_client import read_retry_after
-from clinical_evals.tasks.endpoint_reply import MOST_WORDS, UnusableReplyError, read_complaint, read_reply
+from clinical_evals.tasks.models.endpoint_budget import Budget, BudgetSpentError, Prices, Usage
+from clinical_evals.tasks.models.endpoint_chat import EndpointChat, read_messages
+from clinical_evals.tasks.models.endpoint_client import read_retry_after
+from clinical_evals.tasks.models.endpoint_reply import MOST_WORDS, UnusableReplyError, read_complaint, read_reply
 
 # Messages
 

@@ -28,14 +28,15 @@ from served_model import forward, needs_serving, serve
 import clinical_evals  # noqa: F401 - makes the bare names known
 from clinical_evals.cli import main
 from clinical_evals.errors import ClinicalEvalsError, GuardError, InputError, RunError
-from clinical_evals.tasks import endpoint_client, logged_model
-from clinical_evals.tasks.explain import explain
+from clinical_evals.tasks import logged_model
 from clinical_evals.tasks.launcher import evaluate
+from clinical_evals.tasks.models import endpoint_client
 from clinical_evals.tasks.options import Options
 from clinical_evals.tasks.prediction_log import read_log
-from clinical_evals.tasks.rescore import rescore
-from clinical_evals.tasks.results import Result
-from clinical_evals.tasks.tables import format_results
+from clinical_evals.tasks.scored.explain import explain
+from clinical_evals.tasks.scored.rescore import rescore
+from clinical_evals.tasks.scored.results import Result
+from clinical_evals.tasks.scored.tables import format_results
 
 ROWS = 8
 BACK_OFF = endpoint_client.BACK_OFF

@@ -9,7 +9,7 @@ from clinical_evals.errors import InputError
 from clinical_evals.matching.matcher import Match
 from clinical_evals.matching.resolved import ResolvedAnswer, ResolvedItem
 from clinical_evals.ontology import get_system
-from clinical_evals.tasks.explain import explain, format_answer, format_gold, printable
+from clinical_evals.tasks.scored.explain import explain, format_answer, format_gold, printable
 
 SYSTEM = get_system("icd10cm")
 LINES = [

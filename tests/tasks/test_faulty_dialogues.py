@@ -17,14 +17,15 @@ from clinical_evals.assets import dataset_folder
 from clinical_evals.cli import main
 from clinical_evals.errors import InputError, RunError
 from clinical_evals.ior_bench.dialogue_prompts import QUESTION_TASK, REFER_TASK
-from clinical_evals.tasks import dialogue_group, dialogue_tasks, endpoint_client
-from clinical_evals.tasks.dialogue_log import read_transcripts
-from clinical_evals.tasks.dialogue_results import DialogueResult
+from clinical_evals.tasks.dialogue import dialogue_group, dialogue_tasks
+from clinical_evals.tasks.dialogue.dialogue_log import read_transcripts
 from clinical_evals.tasks.launcher import evaluate
+from clinical_evals.tasks.models import endpoint_client
 from clinical_evals.tasks.options import Options
-from clinical_evals.tasks.rescore import rescore
-from clinical_evals.tasks.results import Result
-from clinical_evals.tasks.tables import format_results
+from clinical_evals.tasks.scored.dialogue_results import DialogueResult
+from clinical_evals.tasks.scored.rescore import rescore
+from clinical_evals.tasks.scored.results import Result
+from clinical_evals.tasks.scored.tables import format_results
 
 SAMPLE = json.loads((dataset_folder("ior-bench") / "data/dynamic_h2/test.json").read_text(encoding="utf-8"))["rows"]
 ROWS, TURNS = 6, 2

@@ -13,14 +13,14 @@ import clinical_evals  # noqa: F401 - makes the bare name known
 from clinical_evals.assets import dataset_folder
 from clinical_evals.errors import InputError
 from clinical_evals.ior_bench.static import probed_turns, seen_turns
-from clinical_evals.tasks.department_results import DepartmentResult
-from clinical_evals.tasks.explain import explain
 from clinical_evals.tasks.launcher import evaluate
 from clinical_evals.tasks.options import Options
 from clinical_evals.tasks.prediction_log import read_log
-from clinical_evals.tasks.rescore import rescore
-from clinical_evals.tasks.results import Result
-from clinical_evals.tasks.tables import format_results
+from clinical_evals.tasks.scored.department_results import DepartmentResult
+from clinical_evals.tasks.scored.explain import explain
+from clinical_evals.tasks.scored.rescore import rescore
+from clinical_evals.tasks.scored.results import Result
+from clinical_evals.tasks.scored.tables import format_results
 
 SAMPLE = json.loads((dataset_folder("ior-bench") / "data/static/test.json").read_text(encoding="utf-8"))["rows"]
 ANSWER = "骨科"

@@ -23,8 +23,8 @@ from clinical_evals.tasks.launcher import evaluate
 from clinical_evals.tasks.names import PROTOCOL_VERSION
 from clinical_evals.tasks.options import Options
 from clinical_evals.tasks.prediction_log import read_log
-from clinical_evals.tasks.results import Result
-from clinical_evals.tasks.tables import format_result
+from clinical_evals.tasks.scored.results import Result
+from clinical_evals.tasks.scored.tables import format_result
 
 ANSWER_CODES = ("E46", "I10")
 
@@ -53,7 +53,7 @@ def without_seconds(log: Path) -> list[dict[str, Any]]:
 @contextmanager
 def counted_generation(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The ids of the documents that the model is asked."""
-    from clinical_evals.tasks.transformers_generator import TransformersGenerator
+    from clinical_evals.tasks.models.transformers_generator import TransformersGenerator
 
     asked: list[str] = []
     generate = TransformersGenerator.generate

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from clinical_evals.errors import InputError, ResourceMissingError
-from clinical_evals.tasks.model_args import parse_model_args
-from clinical_evals.tasks.model_files import check_model, identify_model
+from clinical_evals.tasks.models.model_args import parse_model_args
+from clinical_evals.tasks.models.model_files import check_model, identify_model
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from scripted_generators import WORDS
 from varied_model import write_varied_model
 
 import clinical_evals  # noqa: F401 - makes the bare names known
-from clinical_evals.tasks.dialogue_log import read_transcripts
+from clinical_evals.tasks.dialogue.dialogue_log import read_transcripts
 from clinical_evals.tasks.launcher import evaluate
 from clinical_evals.tasks.options import Options
 

@@ -11,12 +11,12 @@ from written_log import write_dictionary
 
 import clinical_evals  # noqa: F401 - makes the bare name known
 from clinical_evals.errors import InputError, UnknownNameError
-from clinical_evals.tasks.explain import explain
 from clinical_evals.tasks.launcher import evaluate
 from clinical_evals.tasks.options import Options
 from clinical_evals.tasks.prediction_log import read_log
-from clinical_evals.tasks.rescore import rescore
-from clinical_evals.tasks.tables import format_results
+from clinical_evals.tasks.scored.explain import explain
+from clinical_evals.tasks.scored.rescore import rescore
+from clinical_evals.tasks.scored.tables import format_results
 
 ANSWER = "K21.9<br>Gout"
 """Two items by either protocol; no line break, since the model starts over at one."""

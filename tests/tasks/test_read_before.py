@@ -11,13 +11,13 @@ from scripted_generators import make_case
 from varied_model import write_varied_model
 
 from clinical_evals.ior_bench.dialogue import LONGEST_TURN
-from clinical_evals.tasks.backends import BACKENDS
-from clinical_evals.tasks.dialogue_log import open_transcripts
-from clinical_evals.tasks.dialogue_run import DialogueRun, Side, play
-from clinical_evals.tasks.generation import Remembers
+from clinical_evals.tasks.dialogue.dialogue_log import open_transcripts
+from clinical_evals.tasks.dialogue.dialogue_run import DialogueRun, Side, play
 from clinical_evals.tasks.lighteval_session import lighteval_session
-from clinical_evals.tasks.model_args import build_config, parse_model_args
-from clinical_evals.tasks.read_before import ReadBefore
+from clinical_evals.tasks.models.backends import BACKENDS
+from clinical_evals.tasks.models.generation import Remembers
+from clinical_evals.tasks.models.model_args import build_config, parse_model_args
+from clinical_evals.tasks.models.read_before import ReadBefore
 
 WORDS = ("pain", "fever", "cough", "rash", "itch", "knee", "eye", "ear", "skin", "back", "since", "days", "night")
 CASES = [

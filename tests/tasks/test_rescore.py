@@ -9,9 +9,9 @@ from written_log import RUN, make_line, write_dictionary, write_log
 
 from clinical_evals.errors import InputError, RunError, UnknownNameError
 from clinical_evals.ontology import get_system
-from clinical_evals.tasks.explain import explain
-from clinical_evals.tasks.rescore import rescore
-from clinical_evals.tasks.tables import format_results
+from clinical_evals.tasks.scored.explain import explain
+from clinical_evals.tasks.scored.rescore import rescore
+from clinical_evals.tasks.scored.tables import format_results
 
 # No text of these needs the embedding model: codes, and titles that the release has.
 LINES = [

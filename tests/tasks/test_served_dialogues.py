@@ -16,12 +16,12 @@ from tenacity import wait_fixed
 
 import clinical_evals  # noqa: F401 - makes the bare names known
 from clinical_evals.errors import ResourceMissingError
-from clinical_evals.tasks import endpoint_client
-from clinical_evals.tasks.demo_model import find_demo_model
-from clinical_evals.tasks.dialogue_log import read_transcripts
+from clinical_evals.tasks.dialogue.dialogue_log import read_transcripts
 from clinical_evals.tasks.launcher import evaluate
+from clinical_evals.tasks.models import endpoint_client
+from clinical_evals.tasks.models.demo_model import find_demo_model
 from clinical_evals.tasks.options import Options
-from clinical_evals.tasks.results import Result
+from clinical_evals.tasks.scored.results import Result
 
 pytestmark = [pytest.mark.slow, needs_serving]
 

@@ -15,7 +15,7 @@ from clinical_evals.errors import InputError
 from clinical_evals.ontology import get_system
 from clinical_evals.tasks.launcher import evaluate
 from clinical_evals.tasks.options import Options
-from clinical_evals.tasks.results import Result
+from clinical_evals.tasks.scored.results import Result
 
 CONTEXT = 2048
 ROWS = 3

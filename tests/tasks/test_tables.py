@@ -1,6 +1,6 @@
 """The tables that are printed, on scores that are known."""
 
-from clinical_evals.tasks.code_tables import format_diagnostics, format_table
+from clinical_evals.tasks.scored.code_tables import format_diagnostics, format_table
 
 LEVELS = ("chapter", "full")
 SHARES = {"share_code": 0.5, "share_title": 0.25, "share_embedding": 0.125, "share_unmatched": 0.125}

@@ -12,7 +12,7 @@ from clinical_evals.clibench.prompts import SYSTEM, user_text
 from clinical_evals.clibench.segments import LONG, Segments, render_segments
 from clinical_evals.errors import InputError
 from clinical_evals.ontology import get_system
-from clinical_evals.tasks.chat import ChatPrompt
+from clinical_evals.tasks.models.chat import ChatPrompt
 from clinical_evals.tasks.plain_context import EstimatedTokens
 from clinical_evals.truncation import CUT_AWAY, FittedPrompt, Room, fit_prompt
 

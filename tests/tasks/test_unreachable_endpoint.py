@@ -11,11 +11,11 @@ from endpoint_server import EndpointServer, completion
 
 import clinical_evals  # noqa: F401 - makes the bare names known
 from clinical_evals.errors import RunError
-from clinical_evals.tasks import endpoint_client
 from clinical_evals.tasks.launcher import evaluate
+from clinical_evals.tasks.models import endpoint_client
 from clinical_evals.tasks.options import Options
-from clinical_evals.tasks.results import Result
-from clinical_evals.tasks.tables import format_results
+from clinical_evals.tasks.scored.results import Result
+from clinical_evals.tasks.scored.tables import format_results
 
 DIALOGUES, STATIC = "ior_bench|dynamic_h2", "ior_bench|static_zero_shot"
 

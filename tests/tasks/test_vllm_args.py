@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from clinical_evals.errors import InputError
-from clinical_evals.tasks.model_args import build_config, parse_model_args
-from clinical_evals.tasks.vllm_generator import VllmConfig, engine_arguments
+from clinical_evals.tasks.models.model_args import build_config, parse_model_args
+from clinical_evals.tasks.models.vllm_generator import VllmConfig, engine_arguments
 
 VALUES: dict[str, Any] = {
     "dtype": "float16",
@@ -151,7 +151,7 @@ def test_an_error_lists_what_there_is(model: Path) -> None:
 def test_every_generation_parameter_is_either_vllms_or_refused(vllm_stand_in: Any) -> None:
     from lighteval.models.model_input import GenerationParameters
 
-    from clinical_evals.tasks.backends import BACKENDS
+    from clinical_evals.tasks.models.backends import BACKENDS
 
     names = GenerationParameters.model_fields.keys() - BACKENDS["vllm"].refused_generation.keys()
     values = {name: GENERATION[name] for name in names}  # all of them have a value above

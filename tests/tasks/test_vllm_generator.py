@@ -19,7 +19,7 @@ from clinical_evals.errors import GuardError, InputError, ResourceMissingError, 
 from clinical_evals.tasks.launcher import evaluate
 from clinical_evals.tasks.options import Options
 from clinical_evals.tasks.prediction_log import read_log
-from clinical_evals.tasks.results import Result
+from clinical_evals.tasks.scored.results import Result
 
 ROWS, TOKENS = 6, 14
 REAL_VLLM = find_spec("vllm") is not None
@@ -280,7 +280,7 @@ def test_a_missing_package_is_named_before_anything_is_loaded(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str, args: str, message: str
 ) -> None:
     there = {"vllm", "ray"} - {missing}
-    monkeypatch.setattr("clinical_evals.tasks.vllm_generator.find_spec", lambda name: name in there or None)
+    monkeypatch.setattr("clinical_evals.tasks.models.vllm_generator.find_spec", lambda name: name in there or None)
     monkeypatch.setattr("clinical_evals.tasks.launcher._identify", None)  # reads the weights: comes later
     with pytest.raises(ResourceMissingError, match=rf'{message}, .*pip install "clinical-evals\[eval,vllm\]"'):
         run(model, tmp_path, args)

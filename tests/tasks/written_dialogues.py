@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from clinical_evals.tasks.dialogue_log import open_transcripts
-from clinical_evals.tasks.dialogue_played import Played
+from clinical_evals.tasks.dialogue.dialogue_log import open_transcripts
+from clinical_evals.tasks.dialogue.dialogue_played import Played
 from clinical_evals.tasks.prediction_log import Line
 
 HOSPITAL = ("内科", "外科", "儿科", "骨科", "急诊科")

@@ -140,7 +140,18 @@ def _add_run(
     run.add_argument("--max-samples", type=int, metavar="N", help="only N rows (drawn with a fixed seed)")
     run.add_argument("--output-dir", type=Path, default=Path("runs"), metavar="DIR", help="default: %(default)s")
     run.add_argument("--batch-size", type=int, metavar="N", help=batch_size)
-    run.add_argument("--context", type=int, metavar="TOKENS", help=f"prompt and answer together {context}")
+    run.add_argument(
+        "--context",
+        metavar="TOKENS[,…]",
+        help=f"prompt and answer together {context}. Several with commas: the tasks of clibench are asked within "
+        "each, and compared (Table 8)",
+    )
+    run.add_argument(
+        "--without",
+        metavar="SEGMENT[,…]",
+        help="of clibench tasks: ask again without profile, history, record, radiology or labs, and compare "
+        "(Table 5). A comma makes another run, + leaves out several in one: record,labs+radiology",
+    )
     run.add_argument(
         "--answer-tokens",
         type=int,

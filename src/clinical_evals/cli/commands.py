@@ -26,9 +26,11 @@ them end the run with an error. What was answered is in the log in every case.
 
 def evaluate(args: argparse.Namespace) -> None:
     """Run a model on tasks. Every answer is logged as it comes; the same command again goes on where it stopped."""
+    from clinical_evals.report.published_tables import PUBLISHED
     from clinical_evals.tasks.launcher import evaluate
     from clinical_evals.tasks.options import Options
-    from clinical_evals.tasks.tables import format_results
+    from clinical_evals.tasks.scored.tables import format_results
+    from clinical_evals.tasks.variants import parse_contexts, parse_without
 
     options = Options(
         model_args=args.model_args,
@@ -36,7 +38,8 @@ def evaluate(args: argparse.Namespace) -> None:
         output_dir=args.output_dir,
         max_samples=args.max_samples,
         batch_size=args.batch_size,
-        context=args.context,
+        contexts=parse_contexts(args.context),
+        without=parse_without(args.without),
         answer_tokens=args.answer_tokens,
         seed=args.seed,
         samples=args.samples,
@@ -55,13 +58,13 @@ def evaluate(args: argparse.Namespace) -> None:
         max_cost=args.max_cost,
     )
     if results := evaluate(options):
-        print(f"\n{format_results(results)}")
+        print(f"\n{format_results(results, published=PUBLISHED)}")
 
 
 def score(args: argparse.Namespace) -> None:
     """Print the scores of a log as `eval` does, and write them beside it or to --output."""
-    from clinical_evals.tasks.rescore import rescore
-    from clinical_evals.tasks.tables import format_results
+    from clinical_evals.tasks.scored.rescore import rescore
+    from clinical_evals.tasks.scored.tables import format_results
 
     results, files = rescore(args.log, args.protocol, args.dictionary, args.output)
     print(format_results(results, files))
@@ -69,7 +72,7 @@ def score(args: argparse.Namespace) -> None:
 
 def explain(args: argparse.Namespace) -> None:
     """Print one row of a log."""
-    from clinical_evals.tasks.explain import explain
+    from clinical_evals.tasks.scored.explain import explain
 
     print(explain(args.log, args.row, args.protocol, args.dictionary))
 

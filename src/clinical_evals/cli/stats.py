@@ -3,6 +3,7 @@
 import argparse
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,7 @@ def print_build(args: argparse.Namespace) -> None:
     )
     from clinical_evals.datasets_hub.verify_clibench import read_about
     from clinical_evals.report.published_tables import PUBLISHED
+    from clinical_evals.tasks.variants import parse_contexts
 
     if args.dictionary is not None:
         raise InputError("--dictionary is of `stats ontology`. Leave it out.")
@@ -104,7 +106,11 @@ def print_build(args: argparse.Namespace) -> None:
         for split, of_split in entry["splits"].items()
     }
     rows = statistics_rows(counted, read_published_statistics(PUBLISHED / "clibench_table2_statistics.csv"))
-    kept = _kept(folder, _contexts(args.context), args.tokenizer) if "diagnosis" in about["tasks"] else []
+    kept = (
+        _kept(folder, parse_contexts(args.context) or CONTEXTS, args.tokenizer)
+        if "diagnosis" in about["tasks"]
+        else []
+    )
     published = read_published_kept(PUBLISHED / "clibench_table8_context.csv")
     if args.json:
         tables = {"statistics": [row._asdict() for row in rows], "kept": [row._asdict() for row in kept]}
@@ -115,28 +121,16 @@ def print_build(args: argparse.Namespace) -> None:
     print(f"What a context keeps of the diagnosis prompts, beside Table 8 ({whose})\n\n{format_kept(kept, published)}")
 
 
-def _contexts(text: str | None) -> list[int]:
-    if text is None:
-        return list(CONTEXTS)
-    try:
-        contexts = [int(part) for part in text.split(",")]
-    except ValueError as error:
-        raise InputError(f"--context {text}: expected whole numbers of tokens with commas, as 4096,8192.") from error
-    if min(contexts) < 1:
-        raise InputError(f"--context {text}: expected numbers of at least 1.")
-    return contexts
-
-
-def _kept(folder: Path, contexts: list[int], tokenizer: str | None) -> list[Any]:
+def _kept(folder: Path, contexts: Sequence[int], tokenizer: str | None) -> list[Any]:
     from clinical_evals.clibench.kept import kept_by_context
     from clinical_evals.datasets_hub.features import schema_of
     from clinical_evals.datasets_hub.split_files import find_split_files, read_tables
     from clinical_evals.ontology import get_system
-    from clinical_evals.tasks.endpoint_chat import EndpointChat
+    from clinical_evals.tasks.models.endpoint_chat import EndpointChat
 
     chat: Any = EndpointChat()
     if tokenizer:
-        from clinical_evals.tasks.chat import tokenizer_chat
+        from clinical_evals.tasks.models.chat import tokenizer_chat
 
         chat = tokenizer_chat(tokenizer)
     path = find_split_files(folder, "diagnosis", "clibench")["test"]

@@ -62,7 +62,7 @@ def codes_by_admission(decisions: "ir.Table", mapping: "ir.Table", names: Sequen
         source: the one of them that is counted, before any mapping (protocol.md 2.3).
     """
     joined = decisions.inner_join(mapping, list(names))
-    gold = joined.group_by("hadm_id").aggregate(codes=joined.code.collect(distinct=True).sort())
+    gold = _codes_by(joined, "hadm_id")
     counted = decisions.group_by("hadm_id").aggregate(sources=decisions[source].nunique())
     return gold.inner_join(counted, "hadm_id").order_by("hadm_id")
 
@@ -79,6 +79,12 @@ def history(admissions: "ir.Table", diagnoses: "ir.Table", mapping: "ir.Table") 
     """
     earlier = diagnoses.semi_join(wholly_icd10(diagnoses), "hadm_id").left_join(mapping, "icd_code")
     codes = earlier.select(previous="hadm_id", code=earlier.code.fill_null(earlier.icd_code))
-    by_admission = codes.group_by("previous").aggregate(codes=codes.code.collect(distinct=True).sort())
+    by_admission = _codes_by(codes, "previous")
     joined = admissions.select("hadm_id", "previous").inner_join(by_admission, "previous")
     return joined.select("hadm_id", "codes").order_by("hadm_id")
+
+
+def _codes_by(table: "ir.Table", name: str) -> "ir.Table":
+    """By the column `name` the distinct codes, sorted. In two steps: BigQuery sorts no aggregate where it is made."""
+    found = table.group_by(name).aggregate(codes=table.code.collect(distinct=True))
+    return found.mutate(codes=found.codes.sort())

@@ -63,9 +63,11 @@ def read_admissions(admissions: "ir.Table", patients: "ir.Table") -> "ir.Table":
         marital_status=joined.marital_status,
         admission_type=joined.admission_type,
         admission_location=joined.admission_location,
-        length_of_stay=(left.epoch_seconds() - admitted.epoch_seconds()).cast("float64") / 86400.0,
+        # not as seconds since 1970: BigQuery has those of a TIMESTAMP alone, and these times are DATETIMEs
+        length_of_stay=left.delta(admitted, unit="second").cast("float64") / 86400.0,
     )
-    by_patient = ibis.window(group_by="subject_id", order_by=["admittime", "hadm_id"])
+    # those without a time last, on every engine: they are nobody's previous
+    by_patient = ibis.window(group_by="subject_id", order_by=[columns.admittime.isnull(), "admittime", "hadm_id"])
     return columns.mutate(previous=columns.hadm_id.lag().over(by_patient)).order_by("hadm_id", "subject_id")
 
 

@@ -4,6 +4,7 @@ System role, task instruction, patient segments, closing question. A changed wor
 `PROMPT_VERSION`: results of different versions are not compared, and logged answers of another version are not reused.
 """
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from clinical_evals.clibench.segments import Segments
@@ -93,13 +94,33 @@ TASK_PROMPTS = {
 """By config of the dataset."""
 
 
-def user_text(task: str, segments: Segments) -> str:
+def shown_in(task: str, without: Collection[str] = ()) -> tuple[str, ...]:
+    """The names of the segments that a prompt shows, in its order.
+
+    Args:
+        task: a key of `TASK_PROMPTS`.
+        without: segments that an ablation leaves out (Table 5).
+    """
+    return tuple(name for name in TASK_PROMPTS[task].shown if name not in without)
+
+
+def only_shown(task: str, segments: Segments, without: Collection[str] = ()) -> Segments:
+    """The segments with those empty that the prompt does not show: what is not shown is not cut, and not counted."""
+    shown = shown_in(task, without)
+    return Segments(*(text if name in shown else "" for name, text in segments._asdict().items()))
+
+
+def user_text(task: str, segments: Segments, without: Collection[str] = ()) -> str:
     """Everything but the system role, as one text: instruction, the segments under their headings, question.
+
+    A segment that is left out has no heading either: "none available" would be a statement about the patient.
 
     Args:
         task: a key of `TASK_PROMPTS`.
         segments: the patient segments, whole or cut; those that the task does not show are left out.
+        without: see `shown_in`.
     """
     prompt = TASK_PROMPTS[task]
-    parts = [f"## {getattr(HEADINGS, name)}\n{getattr(segments, name) or NOTHING}" for name in prompt.shown]
+    shown = shown_in(task, without)
+    parts = [f"## {getattr(HEADINGS, name)}\n{getattr(segments, name) or NOTHING}" for name in shown]
     return "\n\n".join([prompt.instruction, *parts, prompt.question])

@@ -24,21 +24,21 @@ def bootstrap(
         counts: the counts of the run.
         groups: the patient (`subject_id`) of every row; None takes each row for a patient of its own.
         draws: how many resamples.
-        seed: the same seed and counts give the same intervals.
+        seed: the same seed and counts give the same intervals, in any order of rows.
 
     Raises:
         ValueError: `groups` has another length than the counts.
     """
     point = scores(counts)
-    group = np.arange(counts.rows) if groups is None else _group_numbers(groups)
+    group = _row_numbers(counts) if groups is None else _group_numbers(groups)
     if len(group) != counts.rows:
         raise ValueError(f"{len(group)} groups for {counts.rows} rows")
     patients = int(group.max()) + 1 if len(group) else 0
     if patients < 2:
         return dict.fromkeys(point, (0.0, 1.0))
-    sums = _sums_by_group(counts, group, patients)
+    sums = sums_by_group(counts, group, patients)
     rng = np.random.default_rng(seed)
-    totals = np.stack([_draw(rng, patients) @ sums for _ in range(draws)])
+    totals = np.stack([draw_groups(rng, patients) @ sums for _ in range(draws)])
     levels = len(counts.levels)
     macro = totals[:, 3 * levels : 4 * levels] / totals[:, -1:]
     drawn = named(measure(totals[:, : 3 * levels].reshape(draws, levels, 3), macro), counts)
@@ -59,19 +59,29 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
 
 
 def _group_numbers(groups: Sequence[Hashable]) -> NDArray[np.int64]:
-    number: dict[Hashable, int] = {}
-    return np.array([number.setdefault(group, len(number)) for group in groups], dtype=np.int64)
+    """The place of each row's group among the sorted groups: who is drawn must not depend on the order of rows."""
+    ordered = sorted(set(groups), key=lambda group: (str(type(group)), str(group)))
+    number = {group: place for place, group in enumerate(ordered)}
+    return np.array([number[group] for group in groups], dtype=np.int64)
 
 
-def _sums_by_group(counts: Counts, group: NDArray[np.int64], patients: int) -> NDArray[np.float64]:
+def _row_numbers(counts: Counts) -> NDArray[np.int64]:
+    """A number for each row where no groups are known: its place among the rows sorted by their counts."""
+    number = np.empty(counts.rows, dtype=np.int64)
+    number[np.lexsort(counts.values.reshape(counts.rows, 3 * len(counts.levels)).T)] = np.arange(counts.rows)
+    return number
+
+
+def sums_by_group(counts: Counts, group: NDArray[np.int64], patients: int) -> NDArray[np.float64]:
     """(patients, 4 x levels + 1): counts, F1 and number of the rows of each patient."""
     flat = np.hstack([counts.values.reshape(counts.rows, -1), row_f1(counts), np.ones((counts.rows, 1))])
     sums = np.zeros((patients, flat.shape[1]))
-    np.add.at(sums, group, flat)
+    order = np.lexsort((*flat.T, group))  # rounding would tell the order in which the F1 of a patient are added
+    np.add.at(sums, group[order], flat[order])
     return sums
 
 
-def _draw(rng: np.random.Generator, patients: int) -> NDArray[np.float64]:
+def draw_groups(rng: np.random.Generator, patients: int) -> NDArray[np.float64]:
     """How often each patient is in one resample."""
     return np.bincount(rng.integers(0, patients, patients), minlength=patients).astype(float)
 

@@ -8,7 +8,7 @@ from clinical_evals.tasks.names import Task
 if TYPE_CHECKING:
     from lighteval.tasks.requests import Doc
 
-    from clinical_evals.tasks.generation import Chat
+    from clinical_evals.tasks.models.generation import Chat
     from clinical_evals.truncation import FittedPrompt, Room
 
 
@@ -19,6 +19,8 @@ class PromptOptions(NamedTuple):
     temperature: float | None = None
     shots: int | None = None
     probe_turns: bool = False
+    without: tuple[str, ...] = ()
+    """Segments that CliBench's prompts leave out."""
 
 
 class Plan(NamedTuple):

@@ -8,17 +8,19 @@ second has only lighteval's means: it gives a task neither tokenizer nor context
 estimate to CLINICAL_EVALS_CONTEXT tokens (2,048 if that is not set), with one warning.
 """
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from lighteval.tasks.lighteval_task import LightevalTaskConfig
 from lighteval.tasks.requests import Doc
 
-from clinical_evals.clibench.prompts import PROMPT_VERSION, RESERVED_OUTPUT, SYSTEM, user_text
+from clinical_evals.clibench.prompts import PROMPT_VERSION, RESERVED_OUTPUT, SYSTEM, only_shown, user_text
 from clinical_evals.clibench.segments import LONG, Row, Segments, render_segments
 from clinical_evals.ontology import get_system
 from clinical_evals.tasks.benchmark import Asked, Plan, PromptOptions
-from clinical_evals.tasks.generation import Chat
 from clinical_evals.tasks.metrics import hierarchical_scores
+from clinical_evals.tasks.models.generation import Chat
 from clinical_evals.tasks.names import TASKS, Task, find_task
 from clinical_evals.tasks.plain_context import EstimatedTokens, assumed_context
 from clinical_evals.tasks.prediction_log import hash_row
@@ -30,19 +32,29 @@ LOGGED = ("subject_id",)
 
 def plan(task: Task, options: PromptOptions) -> Plan:
     """How a task is asked in one run."""
-    return Plan(record_to_doc, RESERVED_OUTPUT, max(options.samples, 1))
+    return Plan(
+        partial(record_to_doc, without=options.without),
+        RESERVED_OUTPUT,
+        max(options.samples, 1),
+        about={"without": list(options.without)} if options.without else {},
+    )
 
 
-def record_to_doc(row: Row, task_name: str) -> Doc:
+def record_to_doc(row: Row, task_name: str, without: Sequence[str] = ()) -> Doc:
     """One admission as a lighteval document: the whole prompt, and what is needed to cut it to a model.
 
     `choices` are the gold codes. `specific` holds `subject_id`, `data_sha256` and the `segments` by name.
+
+    Args:
+        row: of the dataset.
+        task_name: as lighteval spells it.
+        without: segments that the prompt leaves out.
     """
     config = task_name.partition(":")[2].partition("|")[0]
-    segments = render_segments(row, get_system("icd10cm"))
+    segments = only_shown(config, render_segments(row, get_system("icd10cm")), without)
     codes = list(row["codes"])
     return Doc(
-        query=f"{SYSTEM}\n\n{user_text(config, segments)}",
+        query=f"{SYSTEM}\n\n{user_text(config, segments, without)}",
         choices=codes,
         gold_index=list(range(len(codes))),
         task_name=task_name,
@@ -50,6 +62,7 @@ def record_to_doc(row: Row, task_name: str) -> Doc:
             "subject_id": row["subject_id"],
             "data_sha256": hash_row(row),
             "config": config,
+            **({"without": list(without)} if without else {}),
             "segments": segments._asdict(),
         },
     )
@@ -59,10 +72,12 @@ def ask(doc: Doc, chat: Chat, room: Room, where: str) -> list[Asked]:
     """The one prompt of a document, cut to a model."""
     specific: dict[str, Any] = doc.specific or {}
     segments = Segments(**specific.pop("segments"))
-    config = specific["config"]
-    return [
-        Asked(fit_prompt(segments, LONG, lambda cut: chat.render(SYSTEM, user_text(config, cut)), chat, room, where))
-    ]
+    config, without = specific["config"], specific.get("without", ())
+
+    def render(cut: Segments) -> str:
+        return chat.render(SYSTEM, user_text(config, cut, without))
+
+    return [Asked(fit_prompt(segments, LONG, render, chat, room, where))]
 
 
 def check_gold(doc: Doc) -> None:

@@ -29,8 +29,8 @@ from clinical_evals.ior_bench.prompts import (
 from clinical_evals.ior_bench.shots import Shots
 from clinical_evals.ior_bench.static import probed_turns, seen_turns
 from clinical_evals.tasks.benchmark import Asked, Plan, PromptOptions
-from clinical_evals.tasks.generation import Chat
 from clinical_evals.tasks.metrics import referral_scores
+from clinical_evals.tasks.models.generation import Chat
 from clinical_evals.tasks.names import Task, find_task
 from clinical_evals.tasks.plain_context import EstimatedTokens, assumed_context
 from clinical_evals.tasks.prediction_log import hash_row

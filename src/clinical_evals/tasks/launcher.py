@@ -13,16 +13,16 @@ so is another backend.
 
 import importlib.metadata
 import re
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clinical_evals.errors import ClinicalEvalsError, InputError, ResourceMissingError
 from clinical_evals.ontology import get_system
-from clinical_evals.tasks.answered_rows import protocols_of
-from clinical_evals.tasks.backends import BACKENDS
 from clinical_evals.tasks.benchmark import Plan, PromptOptions, benchmark_of
-from clinical_evals.tasks.model_args import ModelRequest, build_config, parse_model_args
+from clinical_evals.tasks.models.backends import BACKENDS
+from clinical_evals.tasks.models.model_args import ModelRequest, build_config, parse_model_args
 from clinical_evals.tasks.names import PROTOCOL_VERSION, Task, parse_tasks
 from clinical_evals.tasks.options import (
     Options,
@@ -34,18 +34,21 @@ from clinical_evals.tasks.options import (
     find_room,
 )
 from clinical_evals.tasks.prediction_log import hash_json
-from clinical_evals.tasks.results import Result
-from clinical_evals.tasks.robustness import find_robustness, write_robustness
-from clinical_evals.tasks.scoring_runs import check_scoring, score_run
+from clinical_evals.tasks.scored.answered_rows import protocols_of
+from clinical_evals.tasks.scored.results import Result
+from clinical_evals.tasks.scored.robustness import find_robustness, write_robustness
+from clinical_evals.tasks.scored.scoring_runs import check_scoring, score_run
+from clinical_evals.tasks.scored.studies import find_studies, write_study
+from clinical_evals.tasks.variants import Variant, tasks_of, variants_of
 from clinical_evals.truncation import Room
 from clinical_evals.version import __version__
 
 if TYPE_CHECKING:
     from lighteval.models.abstract_model import ModelConfig
 
-    from clinical_evals.tasks.dialogue_tasks import Player
-    from clinical_evals.tasks.generation import Generator
+    from clinical_evals.tasks.dialogue.dialogue_tasks import Player
     from clinical_evals.tasks.logged_model import LoggedModel, Run
+    from clinical_evals.tasks.models.generation import Generator
 
 _LIBRARIES = ("lighteval", "transformers", "torch", "datasets")
 
@@ -54,8 +57,8 @@ def evaluate(options: Options) -> list[Result]:
     """Run the tasks and score them. The cheap checks come first, then the model is loaded.
 
     Returns:
-        For each task, in the order asked for, one result a protocol; in the other processes of a data-parallel run
-        nothing.
+        For each task, in the order asked for, one result for each way of asking (see `variants`) and protocol; in the
+        other processes of a data-parallel run nothing.
 
     Raises:
         ClinicalEvalsError: something given cannot be used, or the run cannot go on; the message says what helps.
@@ -63,6 +66,9 @@ def evaluate(options: Options) -> list[Result]:
     tasks = parse_tasks(options.tasks)
     check_numbers(options)
     check_fit(options, tasks)
+    contexts = options.contexts or ((options.context,) if options.context else ())
+    ways = {variant: tasks_of(variant, tasks) for variant in variants_of(options.without, contexts, tasks)}
+    options = options._replace(context=max(contexts, default=None))
     check_place(options.output_dir)
     request = _parse_model(options)
     check_samples(options, request, tasks)
@@ -74,7 +80,7 @@ def evaluate(options: Options) -> list[Result]:
     check_writable(options.output_dir)
     identity = _identify(options.backend, config)
 
-    from clinical_evals.tasks.dialogue_tasks import Player, play_tasks
+    from clinical_evals.tasks.dialogue.dialogue_tasks import Player, play_tasks
     from clinical_evals.tasks.lighteval_session import lighteval_session
 
     asked, talks = _divided(tasks)
@@ -83,7 +89,10 @@ def evaluate(options: Options) -> list[Result]:
     if patient_options and (patient_options.backend, patient_config) == (options.backend, config):
         patient_options = patient_config = None  # the same model in both roles is loaded once
     with lighteval_session():
-        plans = _plan(asked, options, request)
+        plans = {
+            variant: _plan([task for task in of if task in asked], options, request, variant)
+            for variant, of in ways.items()
+        }
         consent = _ask_guard(tasks, backend.sends_to(config), patient_options, patient_config, options.dua_consent)
         generator = _load_model(config, options)
         versions = _versions(tasks, generator)
@@ -102,6 +111,8 @@ def evaluate(options: Options) -> list[Result]:
     for protocol in protocols:
         if robustness := find_robustness(results, protocol):
             write_robustness(robustness, results, options.output_dir)
+    for study in find_studies(results):
+        write_study(study, options.output_dir)
     order = [task.name for task in tasks]
     return sorted(results, key=lambda result: order.index(result.task.name))
 
@@ -112,7 +123,7 @@ def _divided(tasks: Sequence[Task]) -> tuple[list[Task], list[Task]]:
 
 
 def _ask(
-    plans: Mapping[Task, Plan],
+    plans: "Mapping[Variant, Mapping[Task, Plan]]",
     options: Options,
     request: ModelRequest,
     identity: Mapping[str, Any],
@@ -120,24 +131,44 @@ def _ask(
     about: Mapping[str, Any],
     protocols: Sequence[str],
 ) -> list[Result]:
-    """The tasks of one prompt, through lighteval's pipeline; nothing in the other processes of a data-parallel run."""
+    """The tasks of one prompt, through lighteval's pipeline, once for each way of asking.
+
+    Nothing in the other processes of a data-parallel run.
+    """
     from clinical_evals.tasks.logged_model import LoggedModel
 
-    runs = {f"{task.name}|0": _run(task, plan, generator, identity, options, request) for task, plan in plans.items()}
-    logged = _run_pipeline(plans, options, LoggedModel(generator, runs, about))
-    if not generator.is_main:
-        return []
+    runs = {  # all of them first: a context that the model does not have is said before anything is asked
+        variant: {
+            f"{task.name}|0": _run(task, plan, generator, identity, options._replace(context=variant.context), request)
+            for task, plan in of.items()
+        }
+        for variant, of in plans.items()
+    }
+    results: list[Result] = []
+    for place, (variant, of) in enumerate(plans.items(), 1):
+        if len(plans) > 1 and generator.is_main:
+            print(f"{place} of {len(plans)}: {variant.said}", file=sys.stderr, flush=True)
+        logged = LoggedModel(generator, runs[variant], about, keep=place < len(plans))
+        _run_pipeline(of, options, logged)
+        if generator.is_main:
+            results += _score(of, logged, protocols, options.dictionary)
+    return results
+
+
+def _score(
+    tasks: Iterable[Task], logged: "LoggedModel", protocols: Sequence[str], dictionary: Path | None
+) -> list[Result]:
     return [
         score_run(
             task,
-            runs[key].path,
+            logged.runs[key].path,
             logged.resumed[key],
             logged.lines[key],
             protocol,
-            options.dictionary,
+            dictionary,
             logged.missing.get(key, ()),
         )
-        for task, key in ((task, f"{task.name}|0") for task in plans)
+        for task, key in ((task, f"{task.name}|0") for task in tasks)
         for protocol in protocols
     ]
 
@@ -171,7 +202,7 @@ def _patient(
     """The model that plays the patients."""
     if patient_options is None or config is None:
         return doctor
-    from clinical_evals.tasks.dialogue_tasks import Player
+    from clinical_evals.tasks.dialogue.dialogue_tasks import Player
 
     identity = _identify(patient_options.backend, config)
     return Player(str(config.model_name), _load_model(config, patient_options), identity, patient_options.seed)
@@ -188,12 +219,13 @@ def _parse_model(options: Options) -> ModelRequest:
     return parse_model_args(options.model_args, options.batch_size, options.backend, endpoint, context)
 
 
-def _plan(tasks: Sequence[Task], options: Options, request: ModelRequest) -> dict[Task, Plan]:
+def _plan(tasks: Sequence[Task], options: Options, request: ModelRequest, variant: Variant) -> dict[Task, Plan]:
     asked = PromptOptions(
         samples=options.samples or 0,
         temperature=options.temperature or request.temperature,
         shots=options.shots,
         probe_turns=options.probe_turns,
+        without=variant.without,
     )
     return {task: benchmark_of(task).plan(task, asked) for task in tasks}
 
@@ -307,7 +339,7 @@ def _run_pipeline(
     plans: Mapping[Task, Plan],
     options: Options,
     model: "LoggedModel",
-) -> "LoggedModel":
+) -> None:
     from lighteval.logging.evaluation_tracker import EvaluationTracker
     from lighteval.pipeline import ParallelismManager, Pipeline, PipelineParameters
 
@@ -329,4 +361,3 @@ def _run_pipeline(
     }
     pipeline.evaluate()
     pipeline.save_and_push_results()
-    return model

@@ -14,11 +14,11 @@ from lighteval.tasks.requests import Doc
 
 from clinical_evals.errors import RunError
 from clinical_evals.tasks.benchmark import Asked, benchmark_of
-from clinical_evals.tasks.generation import Generator, Missing, Output
+from clinical_evals.tasks.models.generation import Generator, Missing, Output
 from clinical_evals.tasks.names import find_task
 from clinical_evals.tasks.prediction_log import Line, PredictionLog, hash_text, row_key
 from clinical_evals.tasks.progress import Progress
-from clinical_evals.tasks.results import MissingRow, name_missing
+from clinical_evals.tasks.scored.results import MissingRow, name_missing
 from clinical_evals.truncation import FittedPrompt, Room
 
 MOST_MISSING = 0.02
@@ -68,6 +68,7 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
         generator: the real model.
         runs: by full task name.
         about: more for the header of each log, such as versions of libraries.
+        keep: whether the real model stays in memory when lighteval has done with it, to be asked again.
 
     Attributes:
         sources: by full task name the mark of where its rows come from, for the header; set before it is asked.
@@ -82,8 +83,9 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
         generator: Generator,
         runs: Mapping[str, Run],
         about: Mapping[str, Any],
+        keep: bool = False,
     ) -> None:
-        self.generator, self.runs, self.about = generator, runs, about
+        self.generator, self.runs, self.about, self._keep = generator, runs, about, keep
         self.chat, self.config = generator.chat, generator.config
         self.sources: dict[str, str] = {}
         self.lines: dict[str, list[Line]] = {}
@@ -108,7 +110,8 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
 
     def cleanup(self) -> None:
         """Free the real model's memory."""
-        self.generator.cleanup()
+        if not self._keep:
+            self.generator.cleanup()
 
     def greedy_until(self, docs: list[Doc]) -> list[ModelResponse]:
         """The answers to all documents: from the log where they are there, else generated and logged batch by batch.

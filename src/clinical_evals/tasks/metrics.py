@@ -15,8 +15,8 @@ from lighteval.metrics.utils.metric_utils import CorpusLevelMetric
 from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.requests import Doc, SamplingMethod
 
-from clinical_evals.tasks.answered_dialogues import ReferredRow, refer_rows
-from clinical_evals.tasks.answered_rows import AnsweredRow, score_rows
+from clinical_evals.tasks.dialogue.answered_dialogues import ReferredRow, refer_rows
+from clinical_evals.tasks.scored.answered_rows import AnsweredRow, score_rows
 
 CLIBENCH_KEYS = (
     "f1_average",

@@ -83,7 +83,7 @@ TASKS = (
         Task(
             "ior_bench",
             f"dynamic_{hospital}",
-            "clinical_evals.tasks.dialogue_tasks",
+            "clinical_evals.tasks.dialogue.dialogue_tasks",
             f"the department that a dialogue with a simulated patient leads to, {which}; accuracy by turn",
             dataset="ior-bench",
             subset=f"dynamic_{hospital}",

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from clinical_evals.errors import InputError
-from clinical_evals.tasks.model_args import ModelRequest
+from clinical_evals.tasks.models.model_args import ModelRequest
 from clinical_evals.tasks.names import Task
 from clinical_evals.truncation import Room
 
 if TYPE_CHECKING:
-    from clinical_evals.tasks.generation import Generator
+    from clinical_evals.tasks.models.generation import Generator
     from clinical_evals.tasks.prediction_log import Line
 
 
@@ -54,6 +54,10 @@ class Options(NamedTuple):
     """The most that the requests to an endpoint may take in this run, prompts and answers together."""
     max_cost: float | None = None
     """The most that they may cost, by the prices in MODEL_ARGS."""
+    without: tuple[tuple[str, ...], ...] = ()
+    """For each further run the segments that CliBench's prompts leave out in it; see `variants`."""
+    contexts: tuple[int, ...] = ()
+    """Several contexts, to be compared; `context` is then not looked at."""
     watch: "Callable[[Line], None] | None" = None
     """Is told each answer of a dialogue as it comes; see `dialogue_run.DialogueRun`."""
 

@@ -1,0 +1,1 @@
+"""Models that answer: transformers, vLLM, an endpoint; behind one interface (`generation`)."""

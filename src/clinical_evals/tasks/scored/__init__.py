@@ -1,0 +1,1 @@
+"""What answers became: results, tables, explanations."""
