@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm, t
 
 from clinical_evals.scoring.hierarchy import Counts, scores
-from clinical_evals.scoring.intervals import bootstrap, wilson
+from clinical_evals.scoring.intervals import bootstrap, drawn_bounds, wilson
 
 
 def _counts(values: list[list[int]]) -> Counts:
@@ -53,6 +54,38 @@ def test_all_wrong_and_all_right_are_not_certain() -> None:
 
 def test_one_patient_says_nothing_about_others() -> None:
     assert bootstrap(_counts([[1, 2, 2], [2, 2, 2]]), ["a", "a"])["f1_full"] == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("patients", [3, 4, 10, 20, 50, 1000])
+def test_percentiles_are_those_of_students_interval(patients: int) -> None:
+    """Of a mean of n normal values the resamples have the standard error s sqrt(n - 1) / n, and Student's interval is
+    t s / sqrt(n): so many standard errors of the resamples on each side are sqrt(n / (n - 1)) t.
+    """
+    errors = np.sqrt(patients / (patients - 1)) * t.ppf(0.975, patients - 1)
+    low, high = drawn_bounds(np.linspace(0, 1, 100_001), patients)
+    assert low == pytest.approx(norm.cdf(-errors), rel=0.03, abs=1e-4)  # t is a series: 0.7 % too low at n = 4
+    assert high == pytest.approx(1 - low)
+
+
+def test_of_many_patients_they_are_the_usual_ones_and_of_two_the_extremes() -> None:
+    drawn = np.linspace(0, 1, 100_001)
+    assert drawn_bounds(drawn, 10**6) == pytest.approx((0.025, 0.975), abs=1e-4)
+    assert drawn_bounds(drawn, 2) == pytest.approx((0, 1))
+
+
+def test_it_is_what_plain_resampling_gives() -> None:
+    """The same intervals the long way: the rows of the patients drawn are put together and scored."""
+    counts, groups = _drawn_counts(9), [3, 1, 2, 2, 5, 4, 1, 1, 7]
+    patients, rng = sorted(set(groups)), np.random.default_rng(11)
+    drawn: dict[str, list[float]] = {}
+    for _ in range(200):
+        picked = [patients[place] for place in rng.integers(0, len(patients), len(patients))]
+        rows = [row for patient in picked for row, of in enumerate(groups) if of == patient]
+        for key, value in scores(counts.take(rows)).items():
+            drawn.setdefault(key, []).append(value)
+    found = bootstrap(counts, groups, draws=200, seed=11)
+    for key, values in drawn.items():
+        assert found[key] == pytest.approx(drawn_bounds(values, len(patients))), key
 
 
 def test_seed_decides() -> None:

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clinical_evals.scoring.hierarchy import Counts, scores
-from clinical_evals.scoring.intervals import wilson
-from clinical_evals.scoring.paired import Difference, Run, paired_differences
+from clinical_evals.scoring.intervals import drawn_bounds, wilson
+from clinical_evals.scoring.paired import Difference, Run, detectable_differences, paired_differences, resample
 
 LEVELS = ("block", "full")
 
@@ -31,7 +31,7 @@ def by_resampling(before: Run, after: Run, draws: int, seed: int) -> dict[str, t
         )
         for key in now:
             differences.setdefault(key, []).append(now[key] - then[key])
-    return {key: tuple(np.percentile(values, (2.5, 97.5))) for key, values in differences.items()}
+    return {key: drawn_bounds(values, len(patients)) for key, values in differences.items()}
 
 
 def test_it_is_what_plain_resampling_gives() -> None:
@@ -84,6 +84,44 @@ def test_nothing_differs_in_ten_patients_but_may_in_the_eleventh() -> None:
 def test_one_patient_says_nothing() -> None:
     run = make_run(np.random.default_rng(1), ["a", "a"])  # type: ignore[list-item]  # an id may be text
     assert paired_differences(run, run)["f1_full"] == Difference(0.0, -1.0, 1.0)
+
+
+def test_a_run_without_any_counted_row() -> None:
+    """`official` may leave out every row of a run: its scores are 0, and so are those of every resample."""
+    run = make_run(np.random.default_rng(1), [1, 2, 3])
+    none = Run(run.counts.take([]), [])
+    own = scores(run.counts)
+    for key, (value, low, high) in paired_differences(run, none).items():
+        assert value == -own[key]
+        assert low <= value <= high <= 0, key
+    assert set(paired_differences(none, none).values()) == {Difference(0.0, -1.0, 1.0)}  # there is no patient
+
+
+# The minimum detectable difference
+
+
+def test_detectable_is_a_multiple_of_the_standard_error() -> None:
+    """400 patients with one code each, which a second run has right in 50 more and wrong in 30 more.
+
+    Changes of +1, -1 and 0 have the mean 20/400 and the mean square 80/400, so the variance 0.2 - 0.0025 = 0.1975 and
+    the mean has a standard error of sqrt(0.1975 / 400) = 0.02222. (1.95996 + 0.84162) times it is 0.06226.
+    """
+    first = [1] * 100 + [0] * 300
+    second = [0] * 30 + [1] * 70 + [1] * 50 + [0] * 250
+    runs = [Run(Counts(np.array([[[both, 1, 1]] for both in of]), ("full",)), range(400)) for of in (first, second)]
+    found = detectable_differences(resample(*runs, draws=20_000))
+    assert found is not None
+    assert found["precision_full"] == pytest.approx(0.06226, rel=0.02)
+
+
+def test_detectable_where_nothing_changes() -> None:
+    """Of ten patients Wilson's bound is 0.2775, taken as 1.96 standard errors: 0.2775 / 1.96 x 2.8016 = 0.3967."""
+    run = make_run(np.random.default_rng(1), list(range(10)))
+    found = detectable_differences(resample(run, run))
+    assert found is not None
+    assert list(found.values()) == pytest.approx([0.3967] * len(found), abs=1e-4)
+    alone = make_run(np.random.default_rng(1), [3, 3])
+    assert detectable_differences(resample(alone, alone)) is None  # one patient says nothing
 
 
 def test_other_levels_or_lengths_are_refused() -> None:

@@ -6,9 +6,13 @@ from pathlib import Path
 
 from clinical_evals.cli import commands
 from clinical_evals.cli.build import add_build
+from clinical_evals.cli.compare import add_breakdown, add_compare
 from clinical_evals.cli.demo_data import add_demo_data
 from clinical_evals.cli.resources import add_resources
 from clinical_evals.cli.stats import add_stats, add_verify
+
+_ONE = ("standard", "official")
+"""The protocols of commands that take one at a time."""
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -25,6 +29,8 @@ def make_parser() -> argparse.ArgumentParser:
     )
     _add_score(subparsers.add_parser("score", help="score a prediction log again, without a model"))
     _add_explain(subparsers.add_parser("explain", help="one row of a prediction log, from the prompt to its scores"))
+    _add_protocol(add_compare(subparsers.add_parser("compare", help="runs of one task beside each other")), _ONE)
+    _add_protocol(add_breakdown(subparsers.add_parser("breakdown", help="scores by groups of a log's rows")), _ONE)
     _add(subparsers.add_parser("tasks", help="list the tasks"), commands.list_tasks)
     add_demo_data(subparsers.add_parser("demo-data", help="a folder to try CliBench with: the open demo, and notes"))
     add_build(subparsers.add_parser("build", help="make a dataset of your own data"))
@@ -243,7 +249,7 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
 def _add_explain(parser: argparse.ArgumentParser) -> None:
     _add_log(parser)
     parser.add_argument("--row", type=int, required=True, metavar="N", help="row of the split, as in scored.jsonl")
-    _add_protocol(parser, ("standard", "official"))
+    _add_protocol(parser, _ONE)
     _add(parser, commands.explain)
 
 

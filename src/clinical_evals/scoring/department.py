@@ -17,6 +17,9 @@ from clinical_evals.errors import InputError
 from clinical_evals.scoring.hierarchy import Counts
 from clinical_evals.scoring.intervals import bootstrap
 
+ACCURACY = "precision_case"
+"""The key of the accuracy among the scores of `outcome_counts`."""
+
 
 class Outcome(NamedTuple):
     """What became of one case."""
@@ -122,9 +125,13 @@ def accuracy_interval(outcomes: Sequence[Outcome], draws: int = 1000, seed: int 
         draws: how many resamples.
         seed: the same seed and outcomes give the same interval.
     """
-    # A case is a row with one gold and one predicted label: precision over such rows is the accuracy.
+    return bootstrap(outcome_counts(outcomes), draws=draws, seed=seed)[ACCURACY]
+
+
+def outcome_counts(outcomes: Sequence[Outcome]) -> Counts:
+    """A case as a row with one gold and one predicted label: precision over such rows (`ACCURACY`) is the accuracy."""
     values = np.array([[[outcome.right, 1, 1]] for outcome in outcomes], dtype=np.int64).reshape(-1, 1, 3)
-    return bootstrap(Counts(values, ("case",)), draws=draws, seed=seed)["precision_case"]
+    return Counts(values, ("case",))
 
 
 # The robustness row: one model under several strategies (protocol.md 1.2, paper section 3.1.2 and Table 2)

@@ -1,7 +1,13 @@
-"""95 % intervals of scores: bootstrap over patients from counts, and Wilson's where the bootstrap cannot speak."""
+"""95 % intervals of scores: bootstrap over patients from counts, and Wilson's where the bootstrap cannot speak.
+
+Percentile intervals of few patients are too narrow: of 20 they hold the truth in about 91 % of samples. So the
+percentiles are those that give Student's interval where values are normal (the expanded percentile interval of
+Hesterberg 2015, "What teachers should know about the bootstrap"): of 20 patients 1.6 % and 98.4 %, of 1,000 2.49 % and
+97.51 %. `tests/scoring/test_coverage.py` counts how often the truth is held.
+"""
 
 from collections.abc import Hashable, Sequence
-from math import sqrt
+from math import erfc, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +20,7 @@ Z95 = 1.959963984540054
 def bootstrap(
     counts: Counts, groups: Sequence[Hashable] | None = None, draws: int = 1000, seed: int = 0
 ) -> dict[str, tuple[float, float]]:
-    """Percentile intervals (2.5 %, 97.5 %) of every key of `scores`, patients drawn with replacement.
+    """The 95 % interval of every key of `scores`, patients drawn with replacement.
 
     Rows of one patient are drawn together, since they are not independent. Where every draw gives 0, or every
     draw 1, the bootstrap would claim certainty: there Wilson's interval for that share of the patients stands instead.
@@ -39,10 +45,27 @@ def bootstrap(
     sums = sums_by_group(counts, group, patients)
     rng = np.random.default_rng(seed)
     totals = np.stack([draw_groups(rng, patients) @ sums for _ in range(draws)])
-    levels = len(counts.levels)
-    macro = totals[:, 3 * levels : 4 * levels] / totals[:, -1:]
-    drawn = named(measure(totals[:, : 3 * levels].reshape(draws, levels, 3), macro), counts)
+    drawn = scores_of_sums(totals, counts)
     return {key: _interval(drawn[key], value, patients) for key, value in point.items()}
+
+
+def drawn_bounds(drawn: Sequence[float] | NDArray[np.float64], patients: int) -> tuple[float, float]:
+    """The 95 % interval that resamples of so many patients (or cases), at least two, give; its ends were drawn."""
+    degrees = patients - 1
+    tail = erfc(sqrt(patients / degrees) * _student95(degrees) / sqrt(2)) / 2
+    low = np.quantile(drawn, tail, method="lower")
+    return float(low), float(np.quantile(drawn, 1 - tail, method="higher"))
+
+
+def _student95(degrees: int) -> float:
+    """The 97.5 % point of Student's distribution (Abramowitz and Stegun 26.7.5; 0.8 % too low at 3 degrees)."""
+    z = Z95
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+    )
+    return z + sum(term / float(degrees) ** power for power, term in enumerate(terms, start=1))
 
 
 def wilson(successes: float, trials: int) -> tuple[float, float]:
@@ -74,11 +97,24 @@ def _row_numbers(counts: Counts) -> NDArray[np.int64]:
 
 def sums_by_group(counts: Counts, group: NDArray[np.int64], patients: int) -> NDArray[np.float64]:
     """(patients, 4 x levels + 1): counts, F1 and number of the rows of each patient."""
-    flat = np.hstack([counts.values.reshape(counts.rows, -1), row_f1(counts), np.ones((counts.rows, 1))])
+    of_rows = counts.values.reshape(counts.rows, 3 * len(counts.levels))
+    flat = np.hstack([of_rows, row_f1(counts), np.ones((counts.rows, 1))])
     sums = np.zeros((patients, flat.shape[1]))
     order = np.lexsort((*flat.T, group))  # rounding would tell the order in which the F1 of a patient are added
     np.add.at(sums, group[order], flat[order])
     return sums
+
+
+def scores_of_sums(totals: NDArray[np.float64], counts: Counts) -> dict[str, NDArray[np.float64]]:
+    """Every score of (n, 4 x levels + 1) sums over patients; 0 where there is no row.
+
+    Args:
+        totals: as `sums_by_group` has them for a patient.
+        counts: of the run; its levels are used.
+    """
+    levels = len(counts.levels)
+    macro = totals[:, 3 * levels : 4 * levels] / np.maximum(totals[:, -1:], 1)
+    return named(measure(totals[:, : 3 * levels].reshape(len(totals), levels, 3), macro), counts)
 
 
 def draw_groups(rng: np.random.Generator, patients: int) -> NDArray[np.float64]:
@@ -87,7 +123,7 @@ def draw_groups(rng: np.random.Generator, patients: int) -> NDArray[np.float64]:
 
 
 def _interval(drawn: NDArray[np.float64], point: float, patients: int) -> tuple[float, float]:
-    low, high = (float(bound) for bound in np.percentile(drawn, (2.5, 97.5)))
+    low, high = drawn_bounds(drawn, patients)
     if low == high and point in (0.0, 1.0):
         return wilson(point * patients, patients)
     return low, high

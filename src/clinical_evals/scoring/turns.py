@@ -11,7 +11,7 @@ import numpy as np
 
 from clinical_evals.errors import InputError
 from clinical_evals.scoring.department import Outcome, accuracy_interval, score_outcomes
-from clinical_evals.scoring.intervals import wilson
+from clinical_evals.scoring.intervals import drawn_bounds, wilson
 
 
 class Gain(NamedTuple):
@@ -101,7 +101,7 @@ def paired_gain(before: Sequence[Outcome], after: Sequence[Outcome], draws: int 
     rng = np.random.default_rng(seed)
     # One resample at a time: the memory does not grow with the draws.
     drawn = [change[rng.integers(0, cases, cases)].mean() for _ in range(draws)]
-    low, high = (float(bound) for bound in np.percentile(drawn, (2.5, 97.5)))
+    low, high = drawn_bounds(drawn, cases)
     return Gain(value, low, high)
 
 

@@ -352,6 +352,7 @@ def _run_pipeline(
             launcher_type=ParallelismManager[BACKENDS[options.backend].launcher],
             custom_tasks_directory=whole_prompt_tasks(plans, protocols_of(options.protocol)[0], options.dictionary),
             max_samples=options.max_samples,
+            bootstrap_iters=0,  # no standard errors: lighteval's own are about 32 times too small
         ),
         evaluation_tracker=EvaluationTracker(output_dir=str(options.output_dir), save_details=True),
         model=model,

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 from clinical_evals.scoring.hierarchy import scores
 from clinical_evals.scoring.intervals import bootstrap
-from clinical_evals.scoring.paired import Difference, Run, paired_differences
+from clinical_evals.scoring.paired import Difference, paired_differences
 from clinical_evals.tasks.names import PROTOCOL_VERSION, Task
 from clinical_evals.tasks.prediction_log import hash_json
 from clinical_evals.tasks.scored.code_results import CodeResult
+from clinical_evals.tasks.scored.counted_rows import count_rows
 from clinical_evals.tasks.scored.results import Intervals, Result, write_json
 from clinical_evals.tasks.variants import Variant
 
@@ -66,7 +67,7 @@ def find_studies(results: Sequence[Result]) -> Iterator[Study]:
 def compare_ways(results: Sequence[CodeResult]) -> Study:
     """One task by one protocol, asked in several ways; the first result is the one compared with."""
     common = set.intersection(*({line["row"] for line in result.lines} for result in results))
-    runs = [_run(result, common) for result in results]
+    runs = [count_rows(result).on(common).run for result in results]
     first = runs[0]
     ways = []
     for result, run in zip(results, runs, strict=True):
@@ -84,13 +85,6 @@ def compare_ways(results: Sequence[CodeResult]) -> Study:
     most = max(len(result.lines) for result in results)
     intervals = bootstrap(first.counts, first.groups)
     return Study(results[0].task, results[0].protocol, len(common), most, intervals, ways)
-
-
-def _run(result: CodeResult, common: set[int]) -> Run:
-    """The counts of the rows that all ways answered, as far as the protocol counts them."""
-    counted = result.scored.of_scored_rows(result.lines)
-    places = [place for place, line in enumerate(counted) if line["row"] in common]
-    return Run(result.scored.counts.take(places), [counted[place]["subject_id"] for place in places])
 
 
 def write_study(study: Study, folder: Path) -> Path:

@@ -1,0 +1,99 @@
+"""The rows of a scored log as counts, whatever the task asks for: comparisons, studies and breakdowns start from them.
+
+A referral is a row with one gold and one predicted label, so its accuracy is a precision; a dialogue is its last turn.
+"""
+
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from typing import NamedTuple
+
+from clinical_evals.errors import InputError
+from clinical_evals.scoring.department import ACCURACY, outcome_counts
+from clinical_evals.scoring.hierarchy import AVERAGE
+from clinical_evals.scoring.intervals import bootstrap
+from clinical_evals.scoring.paired import Run
+from clinical_evals.tasks.dialogue.dialogue_log import TRANSCRIPTS
+from clinical_evals.tasks.dialogue.dialogue_played import read_played
+from clinical_evals.tasks.logged_rows import read_rows, task_of
+from clinical_evals.tasks.prediction_log import is_kind
+from clinical_evals.tasks.scored.answered_rows import protocols_of
+from clinical_evals.tasks.scored.code_results import CodeResult
+from clinical_evals.tasks.scored.department_results import DepartmentResult
+from clinical_evals.tasks.scored.dialogue_results import DialogueResult, score_dialogues
+from clinical_evals.tasks.scored.results import Intervals, Result
+from clinical_evals.tasks.scored.scoring_runs import check_scoring, score_lines
+
+
+class CountedRows(NamedTuple):
+    """The rows that the protocol counts (`official` leaves out rows that predict no code)."""
+
+    rows: tuple[int, ...]
+    """The place of each in the split."""
+    run: Run
+    """Their counts and patients, in the same order; of referrals each case is a patient of its own."""
+    by_case: bool
+    """Whether it is of referrals."""
+
+    def on(self, rows: AbstractSet[int]) -> "CountedRows":
+        """Those of them that are among these rows of the split."""
+        places = [place for place, row in enumerate(self.rows) if row in rows]
+        run = Run(self.run.counts.take(places), [self.run.groups[place] for place in places])
+        return self._replace(rows=tuple(self.rows[place] for place in places), run=run)
+
+    def keys(self) -> dict[str, str]:
+        """What a reader wants to see first, by the key of `scoring.hierarchy.scores` that has it."""
+        if self.by_case:
+            return {"accuracy": ACCURACY}
+        levels = (AVERAGE, self.run.counts.levels[-1])
+        names = [f"{measure}_{level}" for level in levels for measure in ("precision", "recall", "f1")]
+        return dict(zip(names, names, strict=True))
+
+    def intervals(self) -> Intervals:
+        """As `clinical-evals score` gives them: over patients, or over cases."""
+        return bootstrap(self.run.counts, None if self.by_case else self.run.groups)
+
+
+def count_rows(result: Result) -> CountedRows:
+    """The rows of a result."""
+    match result:
+        case CodeResult():
+            lines = result.scored.of_scored_rows(result.lines)
+            run = Run(result.scored.counts, [line["subject_id"] for line in lines])
+            return CountedRows(tuple(line["row"] for line in lines), run, by_case=False)
+        case DepartmentResult() | DialogueResult():
+            rows = tuple(line["row"] for line in result.lines)
+            return CountedRows(rows, Run(outcome_counts(result.scored.outcomes), rows), by_case=True)
+    raise TypeError(type(result))
+
+
+def read_result(log: Path, protocol: str = "standard", dictionary: Path | None = None) -> Result:
+    """Score a log by one protocol, and write nothing.
+
+    Raises:
+        ClinicalEvalsError: log or dictionary cannot be used; said before anything is scored.
+    """
+    protocols_of(protocol, dictionary)
+    if is_kind(log, TRANSCRIPTS):
+        header, played, unfinished = read_played(log)
+        task = task_of(header, log)
+        check_scoring([task], (protocol,), dictionary)
+        return score_dialogues(task, log, 0, played, protocol, unfinished)
+    rows = read_rows(log)
+    check_scoring([rows.task], (protocol,), dictionary)
+    return score_lines(rows.task, log, 0, rows.lines, protocol, dictionary)
+
+
+def data_hashes(result: Result) -> dict[int, str]:
+    """By row of the split the hash of the data that was asked; without dialogues that broke off before any answer.
+
+    Raises:
+        InputError: a line of the log has none.
+    """
+    if isinstance(result, DialogueResult):
+        lines = [line for each in result.scored.dialogues for line in each.played.lines[:1]]
+    else:
+        lines = result.lines
+    for line in lines:
+        if not isinstance(line.get("data_sha256"), str):
+            raise InputError(f"{result.log}, row {line['row']}: no data_sha256: no row of this version's logs.")
+    return {line["row"]: line["data_sha256"] for line in lines}
