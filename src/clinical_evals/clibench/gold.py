@@ -6,6 +6,8 @@ Expressions that every engine runs, over what `mimic` gives. Sources: protocol.m
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from clinical_evals.clibench.mimic import unique
+
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
@@ -49,7 +51,7 @@ def wholly_icd10(diagnoses: "ir.Table") -> "ir.Table":
 def all_valid(diagnoses: "ir.Table", mapping: "ir.Table") -> "ir.Table":
     """The admissions of which every code is in the mapping."""
     unknown = diagnoses.anti_join(mapping, "icd_code").select("hadm_id")
-    return diagnoses.select("hadm_id").distinct().anti_join(unknown, "hadm_id")
+    return unique(diagnoses.select("hadm_id")).anti_join(unknown, "hadm_id")
 
 
 def codes_by_admission(decisions: "ir.Table", mapping: "ir.Table", names: Sequence[str], source: str) -> "ir.Table":

@@ -27,7 +27,8 @@ def _time(column: Any) -> Any:
 def unique(table: "ir.Table") -> "ir.Table":
     """Each distinct row once.
 
-    Not `distinct`: what Ibis makes of it before an order fails on Spark where a column is computed.
+    Not `distinct`: what Ibis makes of it before an order fails on Spark where a column is computed, and on BigQuery
+    tells rows apart by the columns of the order too.
     """
     return table.group_by(*table.columns).aggregate(rows=table.count()).drop("rows")
 

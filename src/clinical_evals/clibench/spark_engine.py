@@ -36,7 +36,7 @@ class SparkEngine:
             active = SparkSession.getActiveSession()
             self._own = active is None
             builder = SparkSession.builder.appName("clinical-evals")
-            if "spark.master" not in _defaults():  # on this machine: as many pieces as cores, not 200
+            if _defaults().get("spark.master", "local[*]") == "local[*]":  # here: as many pieces as cores, not 200
                 builder = builder.master(f"local[{threads}]").config("spark.sql.shuffle.partitions", threads)
                 builder = builder.config("spark.default.parallelism", threads).config("spark.ui.enabled", "false")
             self._session: Any = active or (
@@ -117,6 +117,8 @@ _MULTILINE = frozenset({"discharge", "radiology"})
 
 
 def _defaults() -> dict[str, str]:
-    from pyspark import SparkConf
+    """What spark-submit, spark-defaults.conf and PYSPARK_SUBMIT_ARGS say."""
+    from pyspark import SparkConf, SparkContext
 
+    SparkContext._ensure_initialized()  # before Java runs, SparkConf knows nothing
     return dict(SparkConf().getAll())
