@@ -4,14 +4,17 @@ The same rules with a real tokenizer and chat template are in tests/tasks/test_t
 """
 
 import re
+import zlib
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain_bisection import Counting, fit_plainly
 
 from clinical_evals.clibench.segments import LONG, Segments
 from clinical_evals.errors import InputError
-from clinical_evals.truncation import CUT_AWAY, Room, cut_segments, fit_prompt
+from clinical_evals.tasks.plain_context import EstimatedTokens
+from clinical_evals.truncation import CUT_AWAY, NEAR, Measure, Room, cut_segments, fit_prompt
 
 
 class Words:
@@ -109,3 +112,55 @@ def test_it_is_the_largest_ratio_that_fits(record: int, radiology: int, labs: in
     assert fitted.text == fits[-1]
     assert fitted.tokens == measure.count(fitted.text) <= room
     assert 0 <= fitted.kept_long <= 1
+
+
+# Steps that are not tokenised, since a sum tells that they are far from the limit
+
+
+class Uneven(Words):
+    """Words, and of every prompt a few tokens more, as if they merged at its cuts: no step is sure to have more tokens
+    than the one before."""
+
+    def count(self, prompt: str) -> int:
+        return super().count(prompt) + zlib.crc32(prompt.encode()) % (NEAR // 2)
+
+
+class Characters(Words):
+    """A tokenizer that cannot tell where its tokens end."""
+
+    def token_ends(self, text: str) -> list[int]:
+        return list(range(1, len(text) + 1))
+
+
+LONGER = st.integers(0, 700)
+
+
+@pytest.mark.parametrize(
+    "measure", [Words(), Uneven(), Characters(), EstimatedTokens()], ids=lambda m: type(m).__name__
+)
+@given(record=LONGER, radiology=LONGER, labs=LONGER, room=st.integers(1, 2500))
+def test_it_is_what_the_bisection_alone_gives(
+    measure: Measure, record: int, radiology: int, labs: int, room: int
+) -> None:
+    """Also where counts go up and down, and where the ends are not those of the tokens that are counted."""
+    segments = Segments("p1 p2", "", words("r", record), words("x", radiology), words("l", labs))
+    expected = fit_plainly(segments, render, measure, Room(room, 0))
+    try:
+        fitted = fit_prompt(segments, LONG, render, measure, Room(room, 0), "row 0")
+    except InputError:
+        assert expected is None
+        return
+    assert (fitted.text, fitted.tokens, fitted.whole_tokens) == expected
+
+
+def test_a_long_record_is_tokenised_near_the_limit_only() -> None:
+    """Of 20,000 steps the bisection visits 15. Here: the whole prompt, the step where the sum meets the limit, and
+    what lies up to 32 tokens from it: one for each halving of those 64, and one more."""
+    segments = SEGMENTS._replace(record=words("r", 20_000))
+    room = Room(2_000, 64)
+    plain, ours = Counting(Words()), Counting(Words())
+    expected = fit_plainly(segments, render, plain, room)
+    fitted = fit_prompt(segments, LONG, render, ours, room, "row 0")
+    assert (fitted.text, fitted.tokens, fitted.whole_tokens) == expected
+    assert plain.counted == 1 + 15 + 1  # the chosen step twice
+    assert ours.counted <= 1 + 1 + 6 + 1

@@ -2,9 +2,11 @@
 
 When the whole prompt exceeds context − reserved output, its long segments (in CliBench record, radiology reports and
 lab results, in IOR-Bench the dialogue) are cut at their ends, each to the same share of its tokens, and everything
-else stays whole. The share is found by bisection on the
-tokenised final prompt: tokens merge at the cuts and chat templates add their own, so that a sum over the parts would
-not be exact.
+else stays whole. The share is found by bisection on the tokenised final prompt: tokens merge at the cuts and chat
+templates add their own, so that a sum over the parts would not be exact.
+
+Such a sum is near, though, and tokenising a long prompt at each of fifteen shares takes longer than a small model
+takes to answer. So a share at which the sum is far from the limit (`NEAR` tokens) is not tokenised: see `_Sums`.
 """
 
 from bisect import bisect_right
@@ -15,6 +17,10 @@ from clinical_evals.errors import InputError
 
 CUT_AWAY = "[…]"
 """Stands for a segment of which nothing is left; it must not read as if the patient had none."""
+
+NEAR = 32
+"""How many tokens a sum over the parts must be away from the limit to be believed. What a cut changes is a few tokens
+at each of the three cuts: those of the last word, and marks such as `CUT_AWAY`."""
 
 WORD_REACH = 60
 """How many characters a cut may move back to the end of a word, so that no number loses its last digits."""
@@ -92,23 +98,83 @@ def fit_prompt(
     if whole <= room.prompt:
         return FittedPrompt(text, whole, whole, 1.0, 1.0)
     ends = {name: measure.token_ends(getattr(segments, name)) for name in long.names}
-    finest = max(map(len, ends.values()))
+    steps = _Steps(segments, ends, render, measure)
+    best = _largest_fitting(steps, room.prompt, _Sums(steps, whole, room.prompt))
+    if best is None or steps.count(best) > room.prompt:  # the sums were wrong
+        best = _largest_fitting(steps, room.prompt)
+    if best is None:
+        raise _too_long(steps.count(0), long, room, where)
+    cut, tokens = steps.cut(best), steps.count(best)
+    return FittedPrompt(render(cut), tokens, whole, tokens / whole, _kept(cut, ends) / steps.total)
 
-    def at(step: int) -> Segments:
-        return cut_segments(segments, ends, step, finest)
 
-    low, high = (
-        -1,
-        finest,
-    )  # step `low` fits, step `high` does not: the same midpoints whatever the room, hence monotone
+class _Steps:
+    """The prompt at each step of the ratio, tokenised when it is asked for, and once."""
+
+    def __init__(
+        self, segments: Any, ends: dict[str, list[int]], render: Callable[[Any], str], measure: Measure
+    ) -> None:
+        self._segments, self._ends, self._render, self._measure = segments, ends, render, measure
+        self._counts: dict[int, int] = {}
+        self.finest = max(map(len, ends.values()))
+        """The last step, at which nothing is cut; 0 keeps nothing of the long segments."""
+        self.total = sum(map(len, ends.values()))
+
+    def cut(self, step: int) -> Any:
+        return cut_segments(self._segments, self._ends, step, self.finest)
+
+    def count(self, step: int) -> int:
+        """How many tokens the prompt has."""
+        if step not in self._counts:
+            self._counts[step] = self._measure.count(self._render(self.cut(step)))
+        return self._counts[step]
+
+    def kept(self, step: int) -> int:
+        """How many tokens of the whole long segments are left."""
+        return _kept(self.cut(step), self._ends)
+
+
+class _Sums:
+    """Says of steps far from the limit whether the prompt fits, by a sum: the whole prompt less what is cut away.
+
+    The sum is compared with the tokenised prompt at the step where it meets the limit, and corrected by what it is
+    off there. Where that is more than `NEAR`, the measure does not count the tokens that it gives the ends of
+    (estimates, tokenizers that cannot tell), and nothing is said.
+    """
+
+    def __init__(self, steps: _Steps, whole: int, limit: int) -> None:
+        self._steps, self._over = steps, whole - steps.total - limit
+        low, high = 0, steps.finest
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._excess(middle) <= 0 else (low, middle)
+        off = steps.count(low) - limit - self._excess(low)
+        self._usable = abs(off) <= NEAR
+        self._over += off
+
+    def _excess(self, step: int) -> int:
+        """By how many tokens the prompt is too long; below 0 there is room left."""
+        return self._over + self._steps.kept(step)
+
+    def fits(self, step: int) -> bool | None:
+        """None: it must be tokenised."""
+        excess = self._excess(step) if self._usable else 0
+        return None if abs(excess) <= NEAR else excess < 0
+
+
+def _largest_fitting(steps: _Steps, limit: int, sums: _Sums | None = None) -> int | None:
+    """The largest step at which the prompt fits; None where none does.
+
+    The midpoints are the same whatever the limit, hence more room never keeps less.
+    """
+    low, high = -1, steps.finest  # step `low` fits, step `high` does not
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if measure.count(render(at(middle))) <= room.prompt else (low, middle)
-    if low < 0:
-        raise _too_long(measure.count(render(at(0))), long, room, where)
-    text = render(at(low))
-    tokens = measure.count(text)
-    return FittedPrompt(text, tokens, whole, tokens / whole, _kept_share(at(low), ends))
+        fits = sums.fits(middle) if sums else None
+        if fits is None:
+            fits = steps.count(middle) <= limit
+        low, high = (middle, high) if fits else (low, middle)
+    return None if low < 0 else low
 
 
 def cut_segments(segments: Segments, ends: dict[str, list[int]], step: int, steps: int) -> Segments:
@@ -138,12 +204,11 @@ def _cut(text: str, ends: list[int], step: int, steps: int) -> str:
     return text[:end].rstrip() or CUT_AWAY
 
 
-def _kept_share(cut: Any, ends: dict[str, list[int]]) -> float:
-    kept = sum(
+def _kept(cut: Any, ends: dict[str, list[int]]) -> int:
+    """How many tokens of the whole long segments are left."""
+    return sum(
         bisect_right(of, len(getattr(cut, name))) for name, of in ends.items() if getattr(cut, name) != CUT_AWAY
     )
-    whole = sum(map(len, ends.values()))
-    return kept / whole if whole else 1.0
 
 
 def _too_long(fixed: int, long: Long, room: Room, where: str) -> InputError:

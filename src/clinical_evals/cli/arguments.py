@@ -8,6 +8,7 @@ from clinical_evals.cli import commands
 from clinical_evals.cli.build import add_build
 from clinical_evals.cli.compare import add_breakdown, add_compare
 from clinical_evals.cli.demo_data import add_demo_data
+from clinical_evals.cli.matcher import add_matcher
 from clinical_evals.cli.resources import add_resources
 from clinical_evals.cli.stats import add_stats, add_verify
 
@@ -38,6 +39,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_stats(
         subparsers.add_parser("stats", help="what the code systems or a build hold, beside what the papers print")
     )
+    add_matcher(subparsers.add_parser("matcher", help="how well texts are matched to codes"))
     add_verify(subparsers.add_parser("verify", help="count a build of CliBench again"))
     _add_demo(subparsers.add_parser("demo", help="a small real model on a few admissions, from start to scores"))
     _add_demo_dialogue(

@@ -75,8 +75,8 @@ class TitleIndex:
             encode: gives exact vectors of titles that the slack leaves unclear; without it there is no slack.
         """
         self.codes, self.titles, self.vectors = list(codes), list(titles), vectors
-        self._encode = encode
-        self._slack = slack if encode else 0.0
+        self.encode = encode
+        self.slack = slack if encode else 0.0
 
     def search(
         self, vectors: NDArray[np.float32], threshold: float | None = None
@@ -119,7 +119,7 @@ class TitleIndex:
         """As `search`, for the k most similar titles (at most all), the best first: arrays (queries, k)."""
         k = min(k, len(self.codes))
         vectors = np.ascontiguousarray(vectors, dtype=np.float32)
-        found = list(self._close_blocks(vectors, k, self._slack))
+        found = list(self._close_blocks(vectors, k, self.slack))
         unclear = [row for row, (_, scores) in enumerate(found) if self._is_unclear(scores, k, threshold)]
         exact = self._exact_vectors([found[row][0] for row in unclear])
         for row in unclear:
@@ -133,17 +133,17 @@ class TitleIndex:
         return positions, similarities
 
     def _is_unclear(self, scores: NDArray[np.float32], k: int, threshold: float | None) -> bool:
-        if not self._slack:
+        if not self.slack:
             return False
-        near_threshold = threshold is not None and abs(float(scores.max()) - threshold) <= self._slack
+        near_threshold = threshold is not None and abs(float(scores.max()) - threshold) <= self.slack
         return near_threshold or k > 1 or len(scores) > 1
 
     def _exact_vectors(self, close: list[NDArray[np.int64]]) -> dict[int, NDArray[np.float32]]:
         """Exact vectors of all these titles by their position; each is embedded once."""
-        if not close or not self._encode:
+        if not close or not self.encode:
             return {}
         positions = np.unique(np.concatenate(close)).tolist()
-        return dict(zip(positions, self._encode([self.titles[position] for position in positions]), strict=True))
+        return dict(zip(positions, self.encode([self.titles[position] for position in positions]), strict=True))
 
     def _close_blocks(
         self, queries: NDArray[np.float32], k: int, slack: float
@@ -227,6 +227,20 @@ def open_titles(titles: Titles, encoder: Encoder, cache_dir: str | Path | None =
                     warnings.warn(message, RuntimeWarning, stacklevel=2)
                 vectors = store.write(_build(titles, encoder, precision, store))
     return TitleIndex(titles.codes, titles.titles, vectors, SLACK[precision], encoder.encode)
+
+
+def join_indexes(parts: Sequence[TitleIndex]) -> TitleIndex:
+    """Several indexes of one encoder as one; equal similarities go to the earlier part. The vectors are copied."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    return TitleIndex(
+        [code for part in parts for code in part.codes],
+        [title for part in parts for title in part.titles],
+        np.concatenate([part.vectors for part in parts if len(part.codes)]),
+        max(part.slack for part in parts),
+        first.encode,
+    )
 
 
 def _build(titles: Titles, encoder: Encoder, precision: Precision, store: IndexStore) -> NDArray[np.float16]:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from clinical_evals.matching.encoder import Encoder, default_encoder, fastest_precision
-from clinical_evals.matching.index import TitleIndex, open_titles
+from clinical_evals.matching.index import TitleIndex, join_indexes, open_titles
 from clinical_evals.matching.titles import Titles, fold, titles_of
 from clinical_evals.ontology import CodeSystem
 
@@ -71,6 +71,7 @@ class Matcher:
         encoder: Encoder | Callable[[], Encoder] = default_encoder,
         threshold: float = DEFAULT_THRESHOLD,
         cache_dir: str | Path | None = None,
+        further: Titles | None = None,
     ) -> None:
         """Makes a matcher; nothing is loaded yet.
 
@@ -79,8 +80,10 @@ class Matcher:
             encoder: the embedding model, or what finds it once it is needed.
             threshold: cosine similarity below which a text stays unmatched; the default is for all-MiniLM-L6-v2.
             cache_dir: where the title index is kept; by default `cache_folder()`.
+            further: texts beside the titles, such as synonyms (`titles.further_texts`).
         """
         self.system = system
+        self._further = further
         self.threshold = threshold
         self._encoder = encoder
         self._cache_dir = cache_dir
@@ -115,7 +118,8 @@ class Matcher:
     @cached_property
     def index(self) -> TitleIndex:
         """The vectors of all titles; the first use on a machine builds them, which takes minutes."""
-        return open_titles(self._titles, self.encoder, self._cache_dir)
+        parts = (self._titles, self._further) if self._further else (self._titles,)
+        return join_indexes([open_titles(part, self.encoder, self._cache_dir) for part in parts])
 
     @cached_property
     def _titles(self) -> Titles:
@@ -123,4 +127,6 @@ class Matcher:
 
     @cached_property
     def _codes_by_title(self) -> dict[str, str]:
-        return dict(zip(map(fold, self._titles.titles), self._titles.codes, strict=True))
+        further = self._further or Titles("", [], [])
+        texts, codes = (*further.titles, *self._titles.titles), (*further.codes, *self._titles.codes)
+        return dict(zip(map(fold, texts), codes, strict=True))  # a title comes last: it is what counts

@@ -1,6 +1,7 @@
 """What a text can be matched to: titles and further names of one code system, each distinct one once."""
 
 import unicodedata
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from clinical_evals.ontology import CodeSystem
@@ -63,6 +64,24 @@ def titles_of(system: CodeSystem) -> Titles:
         for name in system.names(code):
             if fold(name) not in titled:
                 _choose(chosen, place, system, code, name)
+    return chosen
+
+
+def further_texts(system: CodeSystem, texts: Iterable[tuple[str, str]], source: str) -> Titles:
+    """Texts that stand beside the titles of `titles_of`, such as synonyms, each with its code; what is there is not
+    repeated, and of several codes the one is taken that a title would get.
+
+    Args:
+        system: the code system.
+        texts: texts with their canonical codes.
+        source: what they are, as progress bars and cache folders name it.
+    """
+    titled = set(map(fold, titles_of(system).titles))
+    place: dict[str, int] = {}
+    chosen = Titles(source, [], [])
+    for text, code in texts:
+        if fold(text) not in titled:
+            _choose(chosen, place, system, code, text)
     return chosen
 
 

@@ -126,7 +126,9 @@ def scores(counts: Counts) -> dict[str, float]:
         `precision_`, `recall_`, `f1_` and `macro_f1_` + each level and `average`; floats in 0-1, 0 where undefined.
         The average of the F1s is the mean of the level F1s, not the F1 of the mean precision and recall.
     """
-    measures = measure(counts.values.sum(axis=0), row_f1(counts).mean(axis=0) if counts.rows else 0.0)
+    # Summed in one order, whatever the order of the rows: the last digit would depend on it.
+    rows = np.sort(row_f1(counts), axis=0)
+    measures = measure(counts.values.sum(axis=0), rows.mean(axis=0) if counts.rows else 0.0)
     return {key: float(value) for key, value in named(measures, counts).items()}
 
 

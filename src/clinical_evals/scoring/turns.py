@@ -90,7 +90,8 @@ def paired_gain(before: Sequence[Outcome], after: Sequence[Outcome], draws: int 
     if len(before) != len(after) or not after:
         raise InputError(f"a gain is over the same cases: found {len(before)} before and {len(after)} after.")
     cases = len(after)
-    change = np.array([now.right - then.right for then, now in zip(before, after, strict=True)], dtype=float)
+    # Sorted: which cases are drawn then depends on what changed, not on their order.
+    change = np.array(sorted(now.right - then.right for then, now in zip(before, after, strict=True)), dtype=float)
     value = float(change.mean())
     if cases < 2:
         return Gain(value, -1.0, 1.0)

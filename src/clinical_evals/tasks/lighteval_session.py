@@ -54,9 +54,11 @@ def whole_prompt_tasks(
         protocol: by which lighteval's scores are made.
         dictionary: with "official", MIMIC's dictionary of diagnoses.
     """
+    from clinical_evals.tasks.logged_model import packed
+
     module = ModuleType("clinical_evals_tasks")
     module.__dict__["TASKS_TABLE"] = [
-        replace(config, prompt_function=plan.prompt, metrics=[_metric(task, protocol, dictionary)])
+        replace(config, prompt_function=packed(plan.prompt), metrics=[_metric(task, protocol, dictionary)])
         for task, plan in plans.items()
         for config in benchmark_of(task).TASKS_TABLE
         if config.name == task.name

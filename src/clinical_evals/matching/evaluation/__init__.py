@@ -1,0 +1,1 @@
+"""How often a matcher finds the code of a text whose code is known."""
