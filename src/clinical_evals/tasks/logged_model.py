@@ -198,6 +198,7 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
 
     def _prepare_all(self, run: Run, docs: list[Doc]) -> list[list[Prepared]]:
         """Tokenising and cutting long texts takes a tenth of a second each; tokenizers run beside each other."""
+        self.chat.count("a")  # ends the padding of the last batch: no thread then changes what another one uses
         pool = ThreadPoolExecutor(min(4, os.cpu_count() or 1))
         try:
             rows = pool.map(lambda doc: self._prepare(run, doc), docs)
@@ -262,7 +263,7 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
         # Built from the log line in every case, so that lighteval's files do not tell a resumed run from another.
         return ModelResponse(
             input=one.prompt.text,
-            input_tokens=self.chat.encode(one.prompt.text),
+            input_tokens=[],  # the log has how many; lighteval would keep the lists of all rows till the end
             text=list(line["answers"]),
             output_tokens=[list(tokens) for tokens in line["output_ids"]],
         )
