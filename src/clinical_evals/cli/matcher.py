@@ -13,7 +13,7 @@ synonyms (ICD-10-CM: inclusion terms; ICD-10-PCS: short titles), on MIMIC's name
 
 def add_matcher(parser: argparse.ArgumentParser) -> None:
     """Add the commands of `matcher`."""
-    from clinical_evals.ontology import SYSTEMS
+    from clinical_evals.tasks.names import TASKS
 
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     run = commands.add_parser(
@@ -22,7 +22,7 @@ def add_matcher(parser: argparse.ArgumentParser) -> None:
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    run.add_argument("--system", choices=tuple(SYSTEMS), default="icd10cm", help="default: %(default)s")
+    run.add_argument("--system", choices=[task.system for task in TASKS if task.system], default="icd10cm", help="default: %(default)s")
     run.add_argument(
         "--matcher",
         action="append",
