@@ -22,7 +22,12 @@ def add_matcher(parser: argparse.ArgumentParser) -> None:
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    run.add_argument("--system", choices=[task.system for task in TASKS if task.system], default="icd10cm", help="default: %(default)s")
+    run.add_argument(
+        "--system",
+        choices=[task.system for task in TASKS if task.system],
+        default="icd10cm",
+        help="default: %(default)s",
+    )
     run.add_argument(
         "--matcher",
         action="append",
