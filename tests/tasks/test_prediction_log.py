@@ -69,13 +69,18 @@ def test_damage_in_the_middle_is_named(tmp_path: Path) -> None:
         PredictionLog(path, RUN, ABOUT)
 
 
-@pytest.mark.parametrize("content", ['{"kind": "something else"}\n', "[1]\n{}\n"])
+@pytest.mark.parametrize(
+    "content", ['{"kind": "something else"}\n', "[1]\n{}\n", '{\n "task": 1\n}\n', '{"a": 1}\n{"b": 2}\n']
+)
 def test_another_file_is_not_touched(tmp_path: Path, content: str) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(content)
-    with pytest.raises(RunError):
+    with pytest.raises((RunError, InputError), match=r"does not start with"):
         PredictionLog(path, RUN, ABOUT)
     assert path.read_text() == content
+    with pytest.raises(InputError, match="is not a prediction log") as refused:  # nobody is told to remove it
+        read_log(path)
+    assert "remove" not in str(refused.value).lower()
 
 
 def test_another_run_is_not_continued(tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def test_damage_in_the_middle_is_said(log: Path) -> None:
     ("content", "message"),
     [
         ("", "does not start with a whole header line"),
-        ("row,answer\n1,I10\n", "line 1: no JSON object"),
+        ("row,answer\n1,I10\n", "is not a prediction log"),
         ("no line break", "does not start with a whole header line"),
         ('{"task": "clibench:diagnosis", "rows": 3}\n', "its first line is not the header"),
         ('{"kind": "clinical-evals predictions", "format": 99}\n', "its first line is not the header .* of format 1"),

@@ -147,7 +147,9 @@ def _ask(
     results: list[Result] = []
     for place, (variant, of) in enumerate(plans.items(), 1):
         if len(plans) > 1 and generator.is_main:
-            print(f"{place} of {len(plans)}: {variant.said}", file=sys.stderr, flush=True)
+            without = [task.name for task in next(iter(plans.values())) if task not in of]
+            left = f" (the prompts of {', '.join(without)} do not show that)" if without else ""
+            print(f"{place} of {len(plans)}: {variant.said}{left}", file=sys.stderr, flush=True)
         logged = LoggedModel(generator, runs[variant], about, keep=place < len(plans))
         _run_pipeline(of, options, logged)
         if generator.is_main:

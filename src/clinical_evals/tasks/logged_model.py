@@ -198,12 +198,14 @@ class LoggedModel(LightevalModel):  # type: ignore[misc]  # lighteval is not typ
 
     def _prepare_all(self, run: Run, docs: list[Doc]) -> list[list[Prepared]]:
         """Tokenising and cutting long texts takes a tenth of a second each; tokenizers run beside each other."""
-        self.chat.count("a")  # ends the padding of the last batch: no thread then changes what another one uses
+        # The first alone: it ends the padding of the last batch, so that no thread changes what another one uses.
+        first = [self._prepare(run, doc) for doc in docs[:1]]
         pool = ThreadPoolExecutor(min(4, os.cpu_count() or 1))
         try:
-            rows = pool.map(lambda doc: self._prepare(run, doc), docs)
+            rest = pool.map(lambda doc: self._prepare(run, doc), docs[1:])
             quiet = not self.generator.is_main
-            return list(tqdm(rows, "cutting prompts", len(docs), leave=False, unit="row", delay=2, disable=quiet))
+            shown = tqdm(rest, "cutting prompts", len(docs) - 1, leave=False, unit="row", delay=2, disable=quiet)
+            return [*first, *shown]
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -191,7 +191,7 @@ def read_log(path: Path, whole: bool = False, kind: Kind = PREDICTIONS) -> tuple
         raise InputError(
             f"{path} is torn: the last {size - end} bytes are no whole batch of rows. The run was killed while it "
             "wrote them, or is writing now: wait, or run the same `clinical-evals eval` again, which goes on from the "
-            "last whole row."
+            "last whole batch."
         )
     return header, lines
 
@@ -229,9 +229,13 @@ def _read(path: Path, kind: Kind) -> tuple[Line | None, list[Line], int]:
         for number, raw in enumerate(file, 1):
             line = _parse(raw)
             if line is None:
+                if number == 1 and file.read(1):
+                    raise InputError(f"{path} is not a {kind.called}: it does not start with a whole header line.")
                 if file.read(1):
                     raise RunError(f"{path}, line {number}: no JSON object, though it is not the last line. {_OVER}")
                 break
+            if not entries and not _is_ours(line, kind):
+                return line, [], path.stat().st_size
             if entries and not _is_row(line):
                 raise RunError(
                     f"{path}, line {number}: no row of a {kind.called}, it has no place in a batch. {_OVER}"
@@ -241,8 +245,6 @@ def _read(path: Path, kind: Kind) -> tuple[Line | None, list[Line], int]:
     if not entries:
         return None, [], 0
     header, start = entries.pop(0)
-    if not _is_ours(header, kind):
-        return header, [], end
     while entries and entries[-1][0]["batch"][0] + 1 < entries[-1][0]["batch"][1]:
         entries = entries[: -(entries[-1][0]["batch"][0] + 1)]
     return header, [line for line, _ in entries], entries[-1][1] if entries else start

@@ -20,6 +20,10 @@ def format_breakdowns(breakdowns: Breakdowns) -> str:
     remarks = []
     if whole.few or any(group.few for each in breakdowns.by for group in each.groups):
         remarks.append(f"in parentheses: of fewer than {FEWEST} rows, too few to say anything of the group")
+    if len({each.measures for each in breakdowns.by}) > 1:
+        remarks.append("groups by words have the scores of the paper's Figure 2, groups by numbers those of Figure 3")
+    if any(sum(group.rows for group in each.groups) > whole.rows for each in breakdowns.by):
+        remarks.append("where a row has several values it is in each of their groups")
     if breakdowns.left_out:
         remarks.append(
             f"{breakdowns.left_out} rows are in no group: the {breakdowns.protocol} protocol leaves them out, or they "

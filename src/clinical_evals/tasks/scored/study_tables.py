@@ -30,7 +30,7 @@ def format_study(study: Study, published: Path | None = None) -> str:
     if study.rows < study.most_rows:
         parts.append(f"over the {study.rows} of {study.most_rows} rows that all of them answered")
     parts += [f"{_said(study, way)}: {way.log}" for way in study.ways]
-    parts.append(f"with all levels: {study_file(study)}")
+    parts.append(f"with all levels: {study.ways[0].log.parents[2] / study_file(study)}")
     return "\n".join(parts)
 
 
