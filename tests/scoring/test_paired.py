@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from clinical_evals.scoring.hierarchy import Counts, scores
 from clinical_evals.scoring.intervals import drawn_bounds, wilson
 from clinical_evals.scoring.paired import Difference, Run, detectable_differences, paired_differences, resample
+from clinical_evals.scoring.sign_flip import sign_flip
 
 LEVELS = ("block", "full")
 
@@ -122,6 +123,15 @@ def test_detectable_where_nothing_changes() -> None:
     assert list(found.values()) == pytest.approx([0.3967] * len(found), abs=1e-4)
     alone = make_run(np.random.default_rng(1), [3, 3])
     assert detectable_differences(resample(alone, alone)) is None  # one patient says nothing
+
+
+@pytest.mark.parametrize(("patients", "least"), [(5, 1 / 16), (6, 1 / 32)])
+def test_where_no_test_reaches_5_percent_nothing_is_detectable(patients: int, least: float) -> None:
+    """All patients better: both ways in which all signs agree, of 2^patients, are as extreme as the data."""
+    groups = list(range(patients))
+    worse, better = (Run(Counts(np.array([[[both, 1, 1]]] * patients), ("full",)), groups) for both in (0, 1))
+    assert sign_flip(worse, better).p_values["recall_full"] == least
+    assert (detectable_differences(resample(worse, better)) is None) == (least > 0.05)
 
 
 def test_other_levels_or_lengths_are_refused() -> None:

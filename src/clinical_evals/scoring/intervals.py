@@ -6,7 +6,7 @@ Hesterberg 2015, "What teachers should know about the bootstrap"): of 20 patient
 97.51 %. `tests/scoring/test_coverage.py` counts how often the truth is held.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from math import erfc, sqrt
 
 import numpy as np
@@ -36,9 +36,7 @@ def bootstrap(
         ValueError: `groups` has another length than the counts.
     """
     point = scores(counts)
-    group = _row_numbers(counts) if groups is None else _group_numbers(groups)
-    if len(group) != counts.rows:
-        raise ValueError(f"{len(group)} groups for {counts.rows} rows")
+    group = _row_numbers(counts) if groups is None else numbers_of(groups, numbered(groups), counts)
     patients = int(group.max()) + 1 if len(group) else 0
     if patients < 2:
         return dict.fromkeys(point, (0.0, 1.0))
@@ -81,10 +79,20 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
     return low, high
 
 
-def _group_numbers(groups: Sequence[Hashable]) -> NDArray[np.int64]:
-    """The place of each row's group among the sorted groups: who is drawn must not depend on the order of rows."""
+def numbered(groups: Iterable[Hashable]) -> dict[Hashable, int]:
+    """By group its place among the sorted distinct groups: who is drawn must not depend on the order of rows."""
     ordered = sorted(set(groups), key=lambda group: (str(type(group)), str(group)))
-    number = {group: place for place, group in enumerate(ordered)}
+    return {group: place for place, group in enumerate(ordered)}
+
+
+def numbers_of(groups: Sequence[Hashable], number: Mapping[Hashable, int], counts: Counts) -> NDArray[np.int64]:
+    """The number of each row's group.
+
+    Raises:
+        ValueError: there is not one group a row.
+    """
+    if len(groups) != counts.rows:
+        raise ValueError(f"{len(groups)} groups for {counts.rows} rows")
     return np.array([number[group] for group in groups], dtype=np.int64)
 
 

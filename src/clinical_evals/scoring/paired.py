@@ -11,10 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinical_evals.scoring.hierarchy import Counts, scores
-from clinical_evals.scoring.intervals import Z95, draw_groups, drawn_bounds, scores_of_sums, sums_by_group, wilson
+from clinical_evals.scoring.intervals import (
+    Z95,
+    draw_groups,
+    drawn_bounds,
+    numbered,
+    numbers_of,
+    scores_of_sums,
+    sums_by_group,
+    wilson,
+)
 
 Z80 = 0.8416212335729143
 """The 80 % point of the normal distribution."""
+FEWEST_PATIENTS = 6
+"""Of fewer no sign-flip test reaches 5 %: its least p is 2 / 2^patients."""
 
 
 class Difference(NamedTuple):
@@ -108,14 +119,14 @@ def intervals(resamples: Resamples) -> dict[str, Difference]:
 
 
 def detectable_differences(resamples: Resamples) -> dict[str, float] | None:
-    """The minimum detectable difference of every score, 0-1; None of one patient, who says nothing.
+    """The minimum detectable difference of every score, 0-1; None of fewer than `FEWEST_PATIENTS`.
 
     A true difference of this size would be found (two-sided, 5 %) in 80 % of such comparisons on as many patients:
     (1.96 + 0.84) x the standard error of the difference, which is the spread of the resamples. It is an approximation:
     the difference is taken as normal, and its standard error as the same whatever the true difference is. Where all
     resamples give the same, the standard error is that of Wilson's bound in `intervals`.
     """
-    if not resamples.drawn:
+    if resamples.patients < FEWEST_PATIENTS:
         return None
     least = wilson(0, resamples.patients)[1] / Z95
     errors = {key: float(drawn.std()) for key, drawn in resamples.drawn.items()}
@@ -130,13 +141,9 @@ def paired_sums(before: Run, after: Run) -> tuple[NDArray[np.float64], NDArray[n
     """
     if before.counts.levels != after.counts.levels:
         raise ValueError(f"levels {before.counts.levels} and {after.counts.levels}")
-    patients = sorted({*before.groups, *after.groups}, key=lambda patient: (str(type(patient)), str(patient)))
-    number = {patient: place for place, patient in enumerate(patients)}
+    number = numbered([*before.groups, *after.groups])
     return _sums(before, number), _sums(after, number)
 
 
 def _sums(run: Run, number: dict[Hashable, int]) -> NDArray[np.float64]:
-    if len(run.groups) != run.counts.rows:
-        raise ValueError(f"{len(run.groups)} groups for {run.counts.rows} rows")
-    group = np.array([number[patient] for patient in run.groups], dtype=np.int64)
-    return sums_by_group(run.counts, group, len(number))
+    return sums_by_group(run.counts, numbers_of(run.groups, number, run.counts), len(number))

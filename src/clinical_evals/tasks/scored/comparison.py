@@ -19,9 +19,6 @@ from clinical_evals.tasks.scored.dialogue_results import DialogueResult
 from clinical_evals.tasks.scored.results import Intervals, Result
 from clinical_evals.tasks.variants import variant_of
 
-FEWEST_PATIENTS = 6
-"""Of fewer no sign-flip test can reach 5 %: its least p is 2 / 2^patients."""
-
 
 class Compared(NamedTuple):
     """One score of a run, against the same of the first run."""
@@ -118,8 +115,6 @@ def _compare(first: CountedRows, other: CountedRows) -> tuple[dict[str, Compared
     """The differences, not yet adjusted, and whether their p-values are exact."""
     resamples, test = resample(first.run, other.run), sign_flip(first.run, other.run)
     differences, detectable = intervals(resamples), detectable_differences(resamples)
-    if len({*first.run.groups, *other.run.groups}) < FEWEST_PATIENTS:
-        detectable = None
     return {
         name: Compared(*differences[key], test.p_values[key], 1.0, detectable[key] if detectable else None)
         for name, key in first.keys().items()
@@ -145,8 +140,7 @@ def _run(
 def _about(result: Result) -> str:
     if isinstance(result, DialogueResult):
         return f"the last of {len(result.turns)} turns"
-    header = run_header(result)
-    way = variant_of(header).said if result.task.system else result.task.strategy.replace("_", " ")
-    settings = header.get("settings") if isinstance(header, dict) else None
-    tokens = settings.get("answer_tokens") if isinstance(settings, dict) else None
+    run = run_header(result)
+    way = variant_of(run).said if result.task.system else result.task.strategy.replace("_", " ")
+    tokens = run.get("settings", {}).get("answer_tokens")
     return f"{way}, answers of at most {tokens} tokens" if tokens else way

@@ -2,8 +2,8 @@
 
 from clinical_evals.ruled_table import ruled
 from clinical_evals.scoring.intervals import Z95
-from clinical_evals.scoring.paired import Z80
-from clinical_evals.tasks.scored.comparison import FEWEST_PATIENTS, Compared, ComparedRun, Comparison
+from clinical_evals.scoring.paired import FEWEST_PATIENTS, Z80
+from clinical_evals.tasks.scored.comparison import Compared, ComparedRun, Comparison
 
 _HEAD = ["score", "run", "value", "difference from run 1", "p", "p adjusted", "detectable"]
 
