@@ -4,13 +4,12 @@ The published figures are read from a CSV that the caller names, as printed: cou
 percent in Table 8.
 """
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from clinical_evals.clibench.statistics import KeptStatistics, SplitStatistics
-from clinical_evals.errors import InputError
+from clinical_evals.published_table import read_published
 from clinical_evals.ruled_table import ruled
 
 METRICS = {
@@ -71,8 +70,8 @@ def read_published_statistics(path: Path) -> Figures:
         InputError: the file cannot be read, or a column or a number is missing.
     """
     return {
-        (row["task"], row["metric"], column): _number(path, line, row, column)
-        for line, row in _read_csv(path, ("task", "metric", *COLUMNS.values()))
+        (row.cells["task"], row.cells["metric"], column): row.number(column)
+        for row in read_published(path, ("task", "metric", *COLUMNS.values()))
         for column in COLUMNS.values()
     }
 
@@ -88,34 +87,13 @@ def read_published_kept(path: Path) -> list[KeptRow]:
     """
     return [
         KeptRow(
-            row["model"],
-            int(_number(path, line, row, "max_context")),
+            row.cells["model"],
+            int(row.number("max_context")),
             None,
-            *(_number(path, line, row, column) for column in KEPT),
+            *(row.number(column) for column in KEPT),
         )
-        for line, row in _read_csv(path, ("model", "max_context", *KEPT))
+        for row in read_published(path, ("model", "max_context", *KEPT))
     ]
-
-
-def _read_csv(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
-    """The rows of a small table with the line each ends on."""
-    try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            reader = csv.DictReader(stream, restval="")
-            rows = [(reader.line_num, row) for row in reader]
-            names = reader.fieldnames or []
-    except (OSError, ValueError, csv.Error) as error:
-        raise InputError(f"{path} cannot be read as a table of published figures: {error}") from error
-    if lacking := [column for column in columns if column not in names]:
-        raise InputError(f"{path} has no column {', '.join(lacking)}; found {', '.join(names) or 'none'}")
-    return rows
-
-
-def _number(path: Path, line: int, row: Mapping[str, str], column: str) -> float:
-    try:
-        return float(row[column])
-    except ValueError as error:
-        raise InputError(f"{path}, line {line}: {column} is {row[column]!r:.80}, expected a number") from error
 
 
 def statistics_rows(counted: Mapping[tuple[str, str], SplitStatistics], published: Figures) -> list[StatisticsRow]:

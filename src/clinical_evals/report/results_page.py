@@ -8,13 +8,13 @@ data than any of ours, and each row says of which.
 """
 
 import argparse
-import csv
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from clinical_evals.errors import InputError
+from clinical_evals.published_table import PublishedRow, read_published
 from clinical_evals.report.published_tables import PUBLISHED, TASKS
 from clinical_evals.write_aside import written_aside
 
@@ -136,17 +136,18 @@ def _published(task: str) -> tuple[list[str], list[Row]]:
     """The names of the levels, and the rows in the order of the paper's table."""
     number = _TABLES[task]
     path = PUBLISHED / f"clibench_table{number}_{task}.csv"
-    models: dict[str, dict[str, dict[str, str]]] = {}
-    for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
-        models.setdefault(row["row"], {})[row["level"]] = row
+    models: dict[str, dict[str, PublishedRow]] = {}
+    for row in read_published(path, ("row", "model", "params", "level", *_MEASURES)):
+        models.setdefault(row.cells["row"], {})[row.cells["level"]] = row
     names = [name for name in next(iter(models.values())) if name != _AVERAGE]
     rows = []
     for number_of_row, levels in models.items():
-        precision, recall, f1 = (float(levels[_AVERAGE][measure]) for measure in _MEASURES)
-        f1s = tuple(float(levels[name]["f1"]) for name in names)
+        precision, recall, f1 = (levels[_AVERAGE].number(measure) for measure in _MEASURES)
+        f1s = tuple(levels[name].number("f1") for name in names)
         data = f"MIMIC-IV 2.2, as Table {number} prints it"
-        size = "" if levels[names[0]]["params"] == "—" else f" ({levels[names[0]]['params']})"
-        model = f"{number_of_row}. {levels[names[0]]['model']}{size}"
+        cells = levels[names[0]].cells
+        size = "" if cells["params"] == "—" else f" ({cells['params']})"
+        model = f"{number_of_row}. {cells['model']}{size}"
         rows.append(Row(model, data, "the authors'", None, f1s, (precision, recall, f1), None))
     return names, rows
 

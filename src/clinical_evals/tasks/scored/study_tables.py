@@ -1,10 +1,9 @@
 """What is printed of one task asked in several ways, in the layouts of CliBench's Tables 5 and 8."""
 
-import csv
 from pathlib import Path
 
 from clinical_evals.clibench.statistics_tables import read_published_kept
-from clinical_evals.errors import InputError
+from clinical_evals.published_table import read_published
 from clinical_evals.ruled_table import ruled
 from clinical_evals.scoring.hierarchy import AVERAGE
 from clinical_evals.tasks.scored.results import Intervals
@@ -69,14 +68,10 @@ def _read_published(path: Path) -> list[tuple[str, dict[str, str]]]:
     """Table 5: the first row is absolute, the others are differences from it."""
     columns = [f"{measure}_{level}" for level in ("full", AVERAGE) for measure in _MEASURES]
     rows = []
-    for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
-        whole = row["segments"] == "full"
-        try:
-            cells = {column: float(row[column]) for column in columns}
-        except (KeyError, ValueError) as error:
-            raise InputError(f"{path}, {row['segments']}: no number where one is expected ({error})") from error
-        name = "published (GPT-3.5 turbo): whole prompt" if whole else f"published: {row['segments']}"
-        rows.append((name, {key: f"{cell:.2f}" if whole else f"{cell:+.2f}" for key, cell in cells.items()}))
+    for row in read_published(path, ("segments", *columns)):
+        whole = row.cells["segments"] == "full"
+        name = "published (GPT-3.5 turbo): whole prompt" if whole else f"published: {row.cells['segments']}"
+        rows.append((name, {key: f"{row.number(key):{'.2f' if whole else '+.2f'}}" for key in columns}))
     return rows
 
 
