@@ -77,3 +77,15 @@ def written_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
     yield write_all(folder)
     for accessor in accessors:
         accessor.cache_clear()
+
+
+@pytest.fixture
+def fresh_scorers() -> Iterator[None]:
+    """Scorers are kept in a process: those of other releases are forgotten before the test, and its own after it."""
+    from clinical_evals.tasks.scored import answered_rows
+
+    for cached in (answered_rows._scorer, answered_rows.score_rows):
+        cached.cache_clear()
+    yield
+    for cached in (answered_rows._scorer, answered_rows.score_rows):
+        cached.cache_clear()

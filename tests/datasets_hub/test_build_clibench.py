@@ -654,7 +654,6 @@ def _answer_all_tasks(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from clinical_evals.tasks.launcher import evaluate
     from clinical_evals.tasks.models.demo_model import find_demo_model
     from clinical_evals.tasks.options import Options
-    from clinical_evals.tasks.scored import answered_rows
     from clinical_evals.tasks.scored.tables import format_results
 
     def some_titles(system: CodeSystem) -> Titles:
@@ -662,16 +661,10 @@ def _answer_all_tasks(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return Titles(f"every 200th of {found.source}", found.codes[::200], found.titles[::200])
 
     monkeypatch.setattr(matcher, "titles_of", some_titles)
-    for cached in (answered_rows._scorer, answered_rows.score_rows):
-        cached.cache_clear()
     options = Options(
         f"model_name={find_demo_model()},dtype=float32", "clibench", runs, 1, context=900, answer_tokens=24
     )
-    try:
-        results = evaluate(options)
-    finally:
-        for cached in (answered_rows._scorer, answered_rows.score_rows):
-            cached.cache_clear()
+    results = evaluate(options)
     assert [result.task.config for result in results] == list(TASKS)
     for result in results:
         assert len(result.lines) == 1

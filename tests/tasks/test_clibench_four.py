@@ -1,6 +1,5 @@
 """The four decisions of CliBench in one run, on a MIMIC of a few stays that was built for it."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,20 +22,15 @@ TASKS = {"diagnosis": 3, "procedure": 2, "lab_order": 2, "prescription": 2}
 
 
 @pytest.fixture
-def built(tmp_path: Path, written_releases: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def built(tmp_path: Path, written_releases: Path, fresh_scorers: None, monkeypatch: pytest.MonkeyPatch) -> Path:
     from clinical_evals.datasets_hub.build_clibench import Request, build_clibench
-    from clinical_evals.tasks.scored import answered_rows
 
     (written_releases / "d_labitems_to_loinc.csv").write_text(LAB_MAP)
     mimic = write_mimic(tmp_path / "mimic")
     out = tmp_path / "built"
     build_clibench(Request(mimic, mimic, out), lambda line: None)
     monkeypatch.setenv("CLIBENCH_DIR", str(out))
-    for cached in (answered_rows._scorer, answered_rows.score_rows):
-        cached.cache_clear()
-    yield out
-    for cached in (answered_rows._scorer, answered_rows.score_rows):
-        cached.cache_clear()
+    return out
 
 
 @pytest.fixture(scope="module")

@@ -4,19 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from parallel_runs import assert_same, batch_sizes
 from slurm_nodes import run_job
 from varied_model import varied_model
 
 import clinical_evals  # noqa: F401 - makes the bare name known
 from clinical_evals.tasks.launcher import evaluate
 from clinical_evals.tasks.options import Options
-from clinical_evals.tasks.prediction_log import read_log
-
-
-def rows_of(log: Path) -> list[dict[str, Any]]:
-    """The rows in the order of the split, without what tells how they were computed."""
-    lines = [{k: v for k, v in line.items() if k not in ("seconds", "batch")} for line in read_log(log)[1]]
-    return sorted(lines, key=lambda line: int(line["row"]))
 
 
 @pytest.mark.cluster
@@ -32,7 +26,5 @@ def test_several_nodes_give_what_one_process_gives(
     assert done.stdout.count("prediction log: ") == 1  # only one process of all nodes prints and writes
     (log,) = (tmp_path / "two").rglob("predictions.jsonl")
     # Eight rows a process, which is the default, of two processes
-    assert {line["batch"][1] for line in read_log(log)[1]} == {16, 40 % 16}
-    assert rows_of(log) == rows_of(alone.log)
-    for name in ("scored.jsonl", "summary.json"):
-        assert log.with_name(name).read_bytes() == alone.log.with_name(name).read_bytes()
+    assert set(batch_sizes(log)) == {16, 40 % 16}
+    assert_same(log, alone.log)
