@@ -95,10 +95,7 @@ def break_down(
 
 def _break_down(column: str, grouped: Grouped, counted: CountedRows) -> Breakdown:
     groups = score_groups(counted.run, grouped.groups, not counted.by_case)
-    names = tuple(counted.keys())
-    # Of codes three averages come first, then three of the finest level: see `CountedRows.keys`.
-    measures = names if counted.by_case else names[3:] if grouped.numbers else names[2:3]
-    return Breakdown(column, grouped, measures, [_shown(group, counted) for group in groups])
+    return Breakdown(column, grouped, counted.measures(grouped.numbers), [_shown(group, counted) for group in groups])
 
 
 def _shown(group: GroupScore, counted: CountedRows) -> GroupScore:

@@ -11,7 +11,7 @@ from clinical_evals.matching.resolved import ResolvedAnswer, ResolvedItem
 from clinical_evals.ontology import get_system
 from clinical_evals.scoring.intervals import bootstrap
 from clinical_evals.tasks.names import Task
-from clinical_evals.tasks.prediction_log import Line, read_header
+from clinical_evals.tasks.prediction_log import Line
 from clinical_evals.tasks.scored.answered_rows import AnsweredRow, score_rows
 from clinical_evals.tasks.scored.results import Result
 from clinical_evals.tasks.variants import Variant, variant_of
@@ -42,7 +42,7 @@ class CodeResult(Result):
 
     def variant(self) -> Variant:
         """The way of asking, as the header of the log says it."""
-        return variant_of(read_header(self.log).get("run"))
+        return variant_of(self.run())
 
     def scored_lines(self) -> list[dict[str, Any]]:
         """Answer, items, gold and predicted codes of each row."""

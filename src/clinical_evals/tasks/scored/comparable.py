@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clinical_evals.errors import InputError
-from clinical_evals.tasks.dialogue.dialogue_log import TRANSCRIPTS
-from clinical_evals.tasks.prediction_log import PREDICTIONS, Line, read_header
 from clinical_evals.tasks.scored.counted_rows import data_hashes
 from clinical_evals.tasks.scored.dialogue_results import DialogueResult
 from clinical_evals.tasks.scored.results import Result
@@ -21,12 +19,6 @@ def check_logs(logs: Sequence[Path]) -> None:
         raise InputError(f"a comparison is of at least two logs, found {len(logs)}.")
     if len({log.resolve() for log in logs}) < len(logs):
         raise InputError(f"a log is given twice: {', '.join(map(str, logs))}.")
-
-
-def run_header(result: Result) -> Line:
-    """What the header of the log says of how it was run; nothing where it says nothing."""
-    run = read_header(result.log, TRANSCRIPTS if isinstance(result, DialogueResult) else PREDICTIONS).get("run")
-    return run if isinstance(run, dict) else {}
 
 
 def common_rows(results: Sequence[Result]) -> set[int]:
@@ -52,7 +44,7 @@ def _check_asked(first: Result, other: Result) -> None:
         raise InputError(
             f"{other.log} is of {other.task.name}, {first.log} of {first.task.name}: runs of one task are compared."
         )
-    version, other_version = (run_header(result).get("prompt") for result in (first, other))
+    version, other_version = (result.run().get("prompt") for result in (first, other))
     if version != other_version:
         raise InputError(
             f"{other.log} was asked with prompt version {other_version}, {first.log} with {version}: such scores are "

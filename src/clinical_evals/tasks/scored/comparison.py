@@ -13,7 +13,7 @@ from clinical_evals.scoring.hierarchy import scores
 from clinical_evals.scoring.paired import detectable_differences, intervals, resample
 from clinical_evals.scoring.sign_flip import sign_flip
 from clinical_evals.tasks.names import PROTOCOL_VERSION, Task
-from clinical_evals.tasks.scored.comparable import check_logs, common_rows, run_header
+from clinical_evals.tasks.scored.comparable import check_logs, common_rows
 from clinical_evals.tasks.scored.counted_rows import CountedRows, count_rows, read_result
 from clinical_evals.tasks.scored.dialogue_results import DialogueResult
 from clinical_evals.tasks.scored.results import Intervals, Result
@@ -140,7 +140,7 @@ def _run(
 def _about(result: Result) -> str:
     if isinstance(result, DialogueResult):
         return f"the last of {len(result.turns)} turns"
-    run = run_header(result)
+    run = result.run()
     way = variant_of(run).said if result.task.system else result.task.strategy.replace("_", " ")
     tokens = run.get("settings", {}).get("answer_tokens")
     return f"{way}, answers of at most {tokens} tokens" if tokens else way

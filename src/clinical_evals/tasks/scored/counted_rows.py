@@ -12,16 +12,12 @@ from clinical_evals.scoring.department import ACCURACY, outcome_counts
 from clinical_evals.scoring.hierarchy import AVERAGE
 from clinical_evals.scoring.intervals import bootstrap
 from clinical_evals.scoring.paired import Run
-from clinical_evals.tasks.dialogue.dialogue_log import TRANSCRIPTS
-from clinical_evals.tasks.dialogue.dialogue_played import read_played
-from clinical_evals.tasks.logged_rows import read_rows, task_of
-from clinical_evals.tasks.prediction_log import is_kind
 from clinical_evals.tasks.scored.answered_rows import protocols_of
 from clinical_evals.tasks.scored.code_results import CodeResult
 from clinical_evals.tasks.scored.department_results import DepartmentResult
-from clinical_evals.tasks.scored.dialogue_results import DialogueResult, score_dialogues
+from clinical_evals.tasks.scored.dialogue_results import DialogueResult
 from clinical_evals.tasks.scored.results import Intervals, Result
-from clinical_evals.tasks.scored.scoring_runs import check_scoring, score_lines
+from clinical_evals.tasks.scored.scoring_runs import score_log
 
 
 class CountedRows(NamedTuple):
@@ -41,12 +37,21 @@ class CountedRows(NamedTuple):
         return self._replace(rows=tuple(self.rows[place] for place in places), run=run)
 
     def keys(self) -> dict[str, str]:
-        """What a reader wants to see first, by the key of `scoring.hierarchy.scores` that has it."""
+        """What a reader wants to see first: by name the key of `scoring.hierarchy.scores` that has it."""
         if self.by_case:
             return {"accuracy": ACCURACY}
-        levels = (AVERAGE, self.run.counts.levels[-1])
-        names = [f"{measure}_{level}" for level in levels for measure in ("precision", "recall", "f1")]
+        names = (*self.of_level(AVERAGE), *self.of_level(self.run.counts.levels[-1]))
         return dict(zip(names, names, strict=True))
+
+    def of_level(self, level: str) -> tuple[str, str, str]:
+        """The keys of precision, recall and F1 at a level."""
+        return f"precision_{level}", f"recall_{level}", f"f1_{level}"
+
+    def measures(self, of_numbers: bool) -> tuple[str, ...]:
+        """Which of them a breakdown shows: by numbers those of CliBench's Figure 3, by words that of Figure 2."""
+        if self.by_case:
+            return ("accuracy",)
+        return self.of_level(self.run.counts.levels[-1]) if of_numbers else (f"f1_{AVERAGE}",)
 
     def intervals(self) -> Intervals:
         """As `clinical-evals score` gives them: over patients, or over cases."""
@@ -72,15 +77,7 @@ def read_result(log: Path, protocol: str = "standard", dictionary: Path | None =
     Raises:
         ClinicalEvalsError: log or dictionary cannot be used; said before anything is scored.
     """
-    protocols_of(protocol, dictionary)
-    if is_kind(log, TRANSCRIPTS):
-        header, played, unfinished = read_played(log)
-        task = task_of(header, log)
-        check_scoring([task], (protocol,), dictionary)
-        return score_dialogues(task, log, 0, played, protocol, unfinished)
-    rows = read_rows(log)
-    check_scoring([rows.task], (protocol,), dictionary)
-    return score_lines(rows.task, log, 0, rows.lines, protocol, dictionary)
+    return score_log(log, protocols_of(protocol, dictionary), dictionary).results[0]
 
 
 def data_hashes(result: Result) -> dict[int, str]:

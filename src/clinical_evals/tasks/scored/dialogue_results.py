@@ -16,16 +16,17 @@ Seconds differ from run to run, so they are printed (`dialogue_tables`) and stan
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from clinical_evals.errors import InputError
 from clinical_evals.ior_bench.dialogue import is_cut
 from clinical_evals.scoring.department import accuracy_by_department, confusion_pairs
 from clinical_evals.scoring.turns import FirstRight, TurnScore, best_turn, score_turns, turns_to_first_right
+from clinical_evals.tasks.dialogue.dialogue_log import TRANSCRIPTS
 from clinical_evals.tasks.dialogue.dialogue_played import Played
 from clinical_evals.tasks.dialogue.referred_dialogues import refer_dialogues
 from clinical_evals.tasks.names import Task
-from clinical_evals.tasks.prediction_log import Line
+from clinical_evals.tasks.prediction_log import Kind, Line
 from clinical_evals.tasks.scored.results import Result
 
 ROLES = {"patient": "patient", "questioner": "question", "referrer": "refer"}
@@ -56,6 +57,7 @@ class DialogueResult(Result):
     """Rows of the dialogues that broke off."""
     unfinished: list[int] = field(default_factory=list, kw_only=True)
     """Rows of the dialogues that have not ended in the log."""
+    kind: ClassVar[Kind] = TRANSCRIPTS
 
     @property
     def protocol(self) -> str:

@@ -8,14 +8,9 @@ from typing import Any
 
 from clinical_evals.errors import InputError
 from clinical_evals.ontology import get_system
-from clinical_evals.tasks.dialogue.dialogue_log import TRANSCRIPTS
-from clinical_evals.tasks.dialogue.dialogue_played import read_played
-from clinical_evals.tasks.logged_rows import read_rows, task_of
 from clinical_evals.tasks.names import PROTOCOL_VERSION, Task
-from clinical_evals.tasks.prediction_log import Line, is_kind
+from clinical_evals.tasks.prediction_log import Line
 from clinical_evals.tasks.scored.answered_rows import protocols_of
-from clinical_evals.tasks.scored.dialogue_results import score_dialogues
-from clinical_evals.tasks.scored.dialogue_tables import name_rows
 from clinical_evals.tasks.scored.results import (
     MissingRow,
     Result,
@@ -25,7 +20,7 @@ from clinical_evals.tasks.scored.results import (
     write_files,
     write_json,
 )
-from clinical_evals.tasks.scored.scoring_runs import check_scoring, score_lines
+from clinical_evals.tasks.scored.scoring_runs import score_log
 
 
 def rescore(
@@ -46,31 +41,12 @@ def rescore(
         ClinicalEvalsError: log, dictionary or output file cannot be used; said before anything is scored.
     """
     protocols = protocols_of(protocol, dictionary)
-    if is_kind(log, TRANSCRIPTS):
-        return _rescore_dialogues(log, protocols, dictionary, output)
-    rows = read_rows(log)
     if output is not None:
         _check_output(output, log)
-    check_scoring([rows.task], protocols, dictionary)
-    results = [_with_missing(score_lines(rows.task, log, 0, rows.lines, each, dictionary)) for each in protocols]
-    said = [f"{rows.older} older answers to rows that were asked again are left out"] if rows.older else []
-    return results, "; ".join([*said, *_other_versions(rows.header, rows.task), _write(results, output)])
-
-
-def _rescore_dialogues(
-    log: Path, protocols: Sequence[str], dictionary: Path | None, output: Path | None
-) -> tuple[list[Result], str]:
-    header, played, unfinished = read_played(log)
-    task = task_of(header, log)
-    if output is not None:
-        _check_output(output, log)
-    check_scoring([task], protocols, dictionary)
-    results: list[Result] = [
-        _with_missing(score_dialogues(task, log, 0, played, each, unfinished)) for each in protocols
-    ]
-    rows = name_rows([each.row for each in unfinished])
-    said = [f"{len(unfinished)} dialogues that have not ended are left out ({rows})"] if unfinished else []
-    return results, "; ".join([*said, *_other_versions(header, task), _write(results, output)])
+    header, results, left_out = score_log(log, protocols, dictionary)
+    results = list(map(_with_missing, results))
+    said = [left_out] if left_out else []
+    return results, "; ".join([*said, *_other_versions(header, results[0].task), _write(results, output)])
 
 
 def _other_versions(header: Line, task: Task) -> list[str]:

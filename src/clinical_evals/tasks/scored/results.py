@@ -14,10 +14,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from clinical_evals.tasks.names import PROTOCOL_VERSION, Task
-from clinical_evals.tasks.prediction_log import Line
+from clinical_evals.tasks.prediction_log import PREDICTIONS, Kind, Line, read_header
 from clinical_evals.write_aside import written_aside
 
 Intervals = dict[str, tuple[float, float]]
@@ -52,6 +52,13 @@ class Result(ABC):
     intervals: Intervals
     unanswered: tuple[MissingRow, ...] = field(default=(), kw_only=True)
     """What was asked and not answered: no part of any score, but for dialogues that `official` counts as wrong."""
+    kind: ClassVar[Kind] = PREDICTIONS
+    """Of the log."""
+
+    def run(self) -> dict[str, Any]:
+        """What the header of the log says of how it was run; nothing where it says nothing."""
+        run = read_header(self.log, self.kind).get("run")
+        return run if isinstance(run, dict) else {}
 
     @property
     @abstractmethod

@@ -3,13 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from clinical_evals.errors import InputError
+from clinical_evals.tasks.dialogue.dialogue_log import TRANSCRIPTS
+from clinical_evals.tasks.dialogue.dialogue_played import read_played
+from clinical_evals.tasks.logged_rows import read_rows, task_of
 from clinical_evals.tasks.names import Task
-from clinical_evals.tasks.prediction_log import Line
+from clinical_evals.tasks.prediction_log import Line, is_kind
 from clinical_evals.tasks.scored.answered_rows import find_scorer
 from clinical_evals.tasks.scored.code_results import score_codes
 from clinical_evals.tasks.scored.department_results import score_departments
+from clinical_evals.tasks.scored.dialogue_results import score_dialogues
+from clinical_evals.tasks.scored.dialogue_tables import name_rows
 from clinical_evals.tasks.scored.results import MissingRow, Result, write_files
 
 _Score = Callable[[Task, Path, int, Sequence[Line], str, Path | None], Result]
@@ -36,6 +42,37 @@ def score_lines(
     """Score the rows of a log by one protocol."""
     score: _Score = score_codes if task.system else score_departments
     return score(task, log, resumed, lines, protocol, dictionary)
+
+
+class ScoredLog(NamedTuple):
+    """A log scored as it is."""
+
+    header: Line
+    results: list[Result]
+    """One a protocol."""
+    left_out: str
+    """What of the log is in no result, in words; often nothing."""
+
+
+def score_log(log: Path, protocols: Sequence[str], dictionary: Path | None = None) -> ScoredLog:
+    """Score the log of any task, and write nothing.
+
+    Raises:
+        ClinicalEvalsError: log or dictionary cannot be used; said before anything is scored.
+    """
+    if is_kind(log, TRANSCRIPTS):
+        header, played, unfinished = read_played(log)
+        task = task_of(header, log)
+        check_scoring([task], protocols, dictionary)
+        results: list[Result] = [score_dialogues(task, log, 0, played, each, unfinished) for each in protocols]
+        rows = name_rows([each.row for each in unfinished])
+        left_out = f"{len(unfinished)} dialogues that have not ended are left out ({rows})" if unfinished else ""
+        return ScoredLog(header, results, left_out)
+    found = read_rows(log)
+    check_scoring([found.task], protocols, dictionary)
+    results = [score_lines(found.task, log, 0, found.lines, each, dictionary) for each in protocols]
+    left_out = f"{found.older} older answers to rows that were asked again are left out" if found.older else ""
+    return ScoredLog(found.header, results, left_out)
 
 
 def check_scoring(tasks: Sequence[Task], protocols: Sequence[str], dictionary: Path | None) -> None:

@@ -6,7 +6,6 @@ paired by patient.
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,8 +55,7 @@ class Study(NamedTuple):
 def find_studies(results: Sequence[Result]) -> Iterator[Study]:
     """The studies among results, by task and protocol: those that were asked in more than one way."""
     codes = [result for result in results if isinstance(result, CodeResult)]
-    names = [task for task, _ in groupby(results, key=lambda result: result.task)]
-    for task in dict.fromkeys(names):
+    for task in dict.fromkeys(result.task for result in codes):
         for protocol in dict.fromkeys(result.protocol for result in codes if result.task == task):
             of = [result for result in codes if (result.task, result.protocol) == (task, protocol)]
             if len({result.log for result in of}) > 1:

@@ -5,8 +5,6 @@ from itertools import groupby
 from pathlib import Path
 
 from clinical_evals.errors import ClinicalEvalsError
-from clinical_evals.tasks.dialogue.dialogue_log import TRANSCRIPTS
-from clinical_evals.tasks.prediction_log import PREDICTIONS, read_header
 from clinical_evals.tasks.scored.code_results import CodeResult
 from clinical_evals.tasks.scored.code_tables import format_both_codes, format_codes
 from clinical_evals.tasks.scored.department_results import DepartmentResult
@@ -151,7 +149,7 @@ def _format_models(result: Result) -> list[str]:
 def _asked_name(result: Result, who: str) -> str:
     """The model that the header of the log names, if it does."""
     try:
-        run = read_header(result.log, TRANSCRIPTS if who else PREDICTIONS)["run"]
+        run = result.run()
         return str((run[who] if who else run)["model"]["name"])
     except (OSError, ClinicalEvalsError, KeyError, TypeError):
         return ""
