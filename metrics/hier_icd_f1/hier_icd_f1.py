@@ -6,7 +6,7 @@ import datasets
 import evaluate
 
 from clinical_evals.datasets_hub import code_metric
-from clinical_evals.matching import scorer
+from clinical_evals.matching import matchers
 
 _DESCRIPTION = """
 Compares the diagnoses that a model names, in free text or as codes, with the ICD-10-CM codes of the admission, at the
@@ -39,6 +39,9 @@ Args:
     dictionary (str, optional): with "official", the path of MIMIC's table that answers are matched to:
         d_icd_diagnoses.csv.gz, d_icd_procedures.csv.gz, d_labitems.csv.gz (references are then itemids) or
         prescriptions.csv.gz.
+    matcher (str, optional): with "standard", what turns texts into codes: "papers" (default, what the protocol says:
+        all-MiniLM-L6-v2 over the titles), "synonyms", "hybrid", the folder of a sentence-transformers model, or
+        "hybrid:FOLDER". Numbers of different matchers are not to be compared.
     intervals (bool): add the 95 % interval of every score as NAME_low and NAME_high (bootstrap, 1,000 draws).
     groups (list, optional): the patient of each row, for the intervals: rows of one patient are drawn together.
     per_row (bool): add per_row, a list with one dict for each row.
@@ -94,14 +97,15 @@ class HierIcdF1(code_metric.CodeMetric):
         system="icd10cm",
         protocol="standard",
         dictionary=None,
+        matcher="papers",
         intervals=False,
         groups=None,
         per_row=False,
     ):
-        scored = _scorer(system, protocol, dictionary).score(predictions, references)
+        scored = _scorer(system, protocol, dictionary, matcher).score(predictions, references)
         return code_metric.flat_scores(scored, intervals, groups, per_row)
 
 
 @cache
-def _scorer(system, protocol, dictionary):
-    return scorer.CodeScorer(system, protocol, dictionary=dictionary)
+def _scorer(system, protocol, dictionary, matcher):
+    return matchers.make_scorer(system, protocol, dictionary, matcher)

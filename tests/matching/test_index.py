@@ -117,7 +117,7 @@ def test_a_coarse_query_that_stands_finds_what_the_exact_one_finds() -> None:
     coarse = (exact + _unit(rng.standard_normal((300, 24))) * QUERY_SLACK * 0.49).astype(np.float32)
     threshold = 0.8
     positions, similarities = index.search(exact, threshold)
-    found, about, stands = index.search_coarse(coarse, threshold)
+    found, about, _, stands = index.find_coarse(coarse, threshold)
     assert 30 < stands.sum() < 295
     assert (found[stands] == positions[stands]).all()
     assert ((about >= threshold) == (similarities >= threshold))[stands].all()
@@ -128,9 +128,9 @@ def test_a_coarse_query_near_the_threshold_does_not_stand() -> None:
     # Two titles at right angles: the first title is never in doubt, only the threshold is.
     index = TitleIndex(["a", "b"], ["a", "b"], np.eye(2, dtype=np.float16))
     query = np.array([[0.8, 0.6]], dtype=np.float32)
-    assert index.search_coarse(query)[2].all()
+    assert index.find_coarse(query).stands.all()
     for threshold, stands in ((0.8 - 2 * THRESHOLD_SLACK, True), (0.8 - THRESHOLD_SLACK / 2, False), (0.8, False)):
-        assert index.search_coarse(query, threshold)[2].tolist() == [stands]
+        assert index.find_coarse(query, threshold).stands.tolist() == [stands]
 
 
 def test_no_queries_give_no_results() -> None:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from clinical_evals.cli import main
 from clinical_evals.errors import InputError
 from clinical_evals.matching.evaluation.measured import accuracy_by_level
-from clinical_evals.matching.evaluation.pairs import Pair, pairs_of, split
 from clinical_evals.matching.index import TitleIndex, join_indexes
 from clinical_evals.matching.matcher import Match
+from clinical_evals.matching.pairs import Pair, pairs_of, split
 from clinical_evals.matching.titles import fold, further_texts, titles_of
 from clinical_evals.ontology import get_system
 from clinical_evals.scoring.intervals import wilson

@@ -233,6 +233,14 @@ def _add_protocol(parser: argparse.ArgumentParser, protocols: Sequence[str]) -> 
         help="for official: MIMIC's d_icd_diagnoses (.csv, .csv.gz, .parquet), to whose titles answers are matched; "
         "without it our own titles stand in",
     )
+    parser.add_argument(
+        "--matcher",
+        default="papers",
+        metavar="NAME|FOLDER",
+        help="for standard: what turns texts into codes. papers (MiniLM over the titles), synonyms, hybrid, the "
+        "folder of a sentence-transformers model, or hybrid:FOLDER; numbers of different matchers are not to be "
+        "compared (default: %(default)s)",
+    )
 
 
 def _add_score(parser: argparse.ArgumentParser) -> None:

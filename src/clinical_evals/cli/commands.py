@@ -45,6 +45,7 @@ def evaluate(args: argparse.Namespace) -> None:
         samples=args.samples,
         protocol=args.protocol,
         dictionary=args.dictionary,
+        matcher=args.matcher,
         backend=args.backend,
         shots=args.shots,
         temperature=args.temperature,
@@ -66,7 +67,7 @@ def score(args: argparse.Namespace) -> None:
     from clinical_evals.tasks.scored.rescore import rescore
     from clinical_evals.tasks.scored.tables import format_results
 
-    results, files = rescore(args.log, args.protocol, args.dictionary, args.output)
+    results, files = rescore(args.log, args.protocol, args.dictionary, args.output, args.matcher)
     print(format_results(results, files))
 
 
@@ -74,7 +75,7 @@ def explain(args: argparse.Namespace) -> None:
     """Print one row of a log."""
     from clinical_evals.tasks.scored.explain import explain
 
-    print(explain(args.log, args.row, args.protocol, args.dictionary))
+    print(explain(args.log, args.row, args.protocol, args.dictionary, args.matcher))
 
 
 def install(_: argparse.Namespace) -> None:

@@ -47,7 +47,7 @@ def compare(args: argparse.Namespace) -> None:
     from clinical_evals.tasks.scored.comparison import compare_logs
     from clinical_evals.tasks.scored.comparison_tables import format_comparison
 
-    found = compare_logs(args.logs, args.protocol, args.dictionary)
+    found = compare_logs(args.logs, args.protocol, args.dictionary, args.matcher)
     print(json.dumps(found.as_json(), indent=2, ensure_ascii=False) if args.json else format_comparison(found))
 
 
@@ -58,5 +58,5 @@ def break_down(args: argparse.Namespace) -> None:
     from clinical_evals.tasks.scored.breakdowns import break_down
 
     by = parse_by(args.by) if args.by is not None else ()
-    found = break_down(args.log, by, args.protocol, args.dictionary)
+    found = break_down(args.log, by, args.protocol, args.dictionary, args.matcher)
     print(json.dumps(found.as_json(), indent=2, ensure_ascii=False) if args.json else format_breakdowns(found))

@@ -48,15 +48,17 @@ def evaluate(args: argparse.Namespace) -> None:
     """Print how often each matcher is right."""
     from clinical_evals.matching.evaluation.matchers import matcher_of
     from clinical_evals.matching.evaluation.measured import measure
-    from clinical_evals.matching.evaluation.pairs import SOURCES, pairs_of, split
     from clinical_evals.matching.evaluation.table import as_json, format_measured
+    from clinical_evals.matching.pairs import SOURCES, pairs_of, split
     from clinical_evals.ontology import get_system
 
     system = get_system(args.system)
     pairs = pairs_of(system, args.drugs)
     held_out, known = split(pairs, args.items, args.seed)
     names = list(dict.fromkeys(args.matcher or ("papers", "synonyms")))
-    makers = {name: matcher_of(name, system, known) for name in names}  # what is wrong is said before any is asked
+    makers = {
+        name: matcher_of(name, system, known, held_out) for name in names
+    }  # what is wrong is said before any is asked
     measured = [measure(name, make, held_out, system) for name, make in makers.items()]
     if args.json:
         about = {"system": system.name, "release": system.release, "texts": SOURCES[system.name], "pairs": len(pairs)}

@@ -8,7 +8,9 @@ the same bytes, and a file that was damaged is noticed and built again.
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +43,29 @@ ten does not stand.
 """
 THRESHOLD_SLACK = 4.0e-3
 """How far from a threshold a similarity of such a query must be; the largest error of 6,000 was 0.0024."""
+
+
+class Found(NamedTuple):
+    """The most similar title of each query; parallel arrays (queries,)."""
+
+    positions: NDArray[np.int64]
+    """In `TitleIndex.codes` and `titles`."""
+    similarities: NDArray[np.float32]
+    """Cosine similarities."""
+    runners_up: NDArray[np.int64]
+    """The most similar title of another code, by the stored vectors; -1 where none was near enough to be looked at."""
+    stands: NDArray[np.bool_]
+    """Whether the exact vector of the query finds the same title, on the same side of the threshold."""
+
+
+class _Close(NamedTuple):
+    """What one query is near to."""
+
+    candidates: NDArray[np.int64]
+    scores: NDArray[np.float32]
+    """Similarities of the candidates by the stored vectors."""
+    is_close: NDArray[np.bool_]
+    """Whether a candidate can be among the best."""
 
 
 class TitleIndex:
@@ -90,47 +115,75 @@ class TitleIndex:
         Returns:
             Positions in `codes` and `titles`, int64 (queries,), and cosine similarities, float32 (queries,).
         """
-        positions, similarities = self.nearest(vectors, 1, threshold)
-        return positions[:, 0], similarities[:, 0]
+        found = self.find(vectors, threshold)
+        return found.positions, found.similarities
 
-    def search_coarse(
-        self, vectors: NDArray[np.float32], threshold: float | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]:
-        """As `search`, for queries in bfloat16, where they leave no doubt which title is the most similar.
-
-        Returns:
-            Positions and similarities as of `search`, and whether each stands, bool (queries,): the exact vector of a
-            query that stands finds the same title, on the same side of the threshold. Its similarity is off by about
-            0.001; the others have to be searched with exact vectors.
-        """
-        vectors = np.ascontiguousarray(vectors, dtype=np.float32)
-        positions = np.empty(len(vectors), dtype=np.int64)
-        similarities = np.empty(len(vectors), dtype=np.float32)
-        stands = np.empty(len(vectors), dtype=np.bool_)
-        for row, (close, scores) in enumerate(self._close_blocks(vectors, 1, QUERY_SLACK)):
-            best = int(np.argmax(scores))
+    def find(self, vectors: NDArray[np.float32], threshold: float | None = None) -> Found:
+        """As `search`, with the runners-up; all stand."""
+        found = list(self._close_blocks(vectors, 1, self.slack))
+        settled = self._settled(vectors, found, 1, threshold)
+        positions = np.empty(len(found), dtype=np.int64)
+        similarities = np.empty(len(found), dtype=np.float32)
+        for row, (close, scores) in enumerate(settled):
+            best = np.lexsort((close, -scores))[0]
             positions[row], similarities[row] = close[best], scores[best]
-            stands[row] = len(close) == 1 and (threshold is None or abs(scores[best] - threshold) > THRESHOLD_SLACK)
-        return positions, similarities, stands
+        return Found(positions, similarities, self._runners_up(found, positions), np.ones(len(found), dtype=np.bool_))
+
+    def find_coarse(self, vectors: NDArray[np.float32], threshold: float | None = None) -> Found:
+        """As `find`, for queries in bfloat16, where they leave no doubt which title is the most similar.
+
+        The similarity of a query that stands is off by about 0.001; those that do not stand have to be searched with
+        exact vectors.
+        """
+        found = list(self._close_blocks(vectors, 1, QUERY_SLACK))
+        positions = np.empty(len(found), dtype=np.int64)
+        similarities = np.empty(len(found), dtype=np.float32)
+        stands = np.empty(len(found), dtype=np.bool_)
+        for row, each in enumerate(found):
+            best = int(np.argmax(each.scores))
+            positions[row], similarities[row] = each.candidates[best], each.scores[best]
+            far = threshold is None or abs(each.scores[best] - threshold) > THRESHOLD_SLACK
+            stands[row] = each.is_close.sum() == 1 and far
+        return Found(positions, similarities, self._runners_up(found, positions), stands)
+
+    def _runners_up(self, found: Sequence[_Close], positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        runners_up = np.full(len(found), -1, dtype=np.int64)
+        for row, (each, position) in enumerate(zip(found, positions.tolist(), strict=True)):
+            scores = np.where(self._code_numbers[each.candidates] == self._code_numbers[position], -2.0, each.scores)
+            if scores[best := int(np.argmax(scores))] > -2:
+                runners_up[row] = each.candidates[best]
+        return runners_up
+
+    @cached_property
+    def _code_numbers(self) -> NDArray[np.int64]:
+        numbers: dict[str, int] = {}
+        return np.array([numbers.setdefault(code, len(numbers)) for code in self.codes], dtype=np.int64)
 
     def nearest(
         self, vectors: NDArray[np.float32], k: int, threshold: float | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """As `search`, for the k most similar titles (at most all), the best first: arrays (queries, k)."""
         k = min(k, len(self.codes))
-        vectors = np.ascontiguousarray(vectors, dtype=np.float32)
-        found = list(self._close_blocks(vectors, k, self.slack))
-        unclear = [row for row, (_, scores) in enumerate(found) if self._is_unclear(scores, k, threshold)]
-        exact = self._exact_vectors([found[row][0] for row in unclear])
-        for row in unclear:
-            titles = np.stack([exact[position] for position in found[row][0].tolist()])
-            found[row] = (found[row][0], _scores(vectors[row], titles))
+        settled = self._settled(vectors, list(self._close_blocks(vectors, k, self.slack)), k, threshold)
         positions = np.empty((len(vectors), k), dtype=np.int64)
         similarities = np.empty((len(vectors), k), dtype=np.float32)
-        for row, (close, scores) in enumerate(found):
+        for row, (close, scores) in enumerate(settled):
             best = np.lexsort((close, -scores))[:k]
             positions[row], similarities[row] = close[best], scores[best]
         return positions, similarities
+
+    def _settled(
+        self, vectors: NDArray[np.float32], found: Sequence[_Close], k: int, threshold: float | None
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """The close titles of each query with their similarities: exact ones where the stored vectors are unclear."""
+        vectors = np.ascontiguousarray(vectors, dtype=np.float32)
+        settled = [(each.candidates[each.is_close], each.scores[each.is_close]) for each in found]
+        unclear = [row for row, (_, scores) in enumerate(settled) if self._is_unclear(scores, k, threshold)]
+        exact = self._exact_vectors([settled[row][0] for row in unclear])
+        for row in unclear:
+            titles = np.stack([exact[position] for position in settled[row][0].tolist()])
+            settled[row] = (settled[row][0], _scores(vectors[row], titles))
+        return settled
 
     def _is_unclear(self, scores: NDArray[np.float32], k: int, threshold: float | None) -> bool:
         if not self.slack:
@@ -145,20 +198,16 @@ class TitleIndex:
         positions = np.unique(np.concatenate(close)).tolist()
         return dict(zip(positions, self.encode([self.titles[position] for position in positions]), strict=True))
 
-    def _close_blocks(
-        self, queries: NDArray[np.float32], k: int, slack: float
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+    def _close_blocks(self, queries: NDArray[np.float32], k: int, slack: float) -> Iterator[_Close]:
+        queries = np.ascontiguousarray(queries, dtype=np.float32)
         for start in range(0, len(queries), QUERY_BLOCK):
             yield from self._close(queries[start : start + QUERY_BLOCK], k, slack)
 
-    def _close(
-        self, queries: NDArray[np.float32], k: int, slack: float
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """For each query all titles that can be among its k best, with their similarity by the stored vectors."""
-        for query, candidates in zip(queries, self._candidates(queries, k, slack), strict=True):
+    def _close(self, queries: NDArray[np.float32], k: int, slack: float) -> Iterator[_Close]:
+        """For each query all titles that can be among its k best, and the next best at least."""
+        for query, candidates in zip(queries, self._candidates(queries, k + 1, slack), strict=True):
             scores = _scores(query, self.vectors[candidates])
-            close = scores >= np.partition(scores, -k)[-k] - slack
-            yield candidates[close], scores[close]
+            yield _Close(candidates, scores, scores >= np.partition(scores, -k)[-k] - slack)
 
     def _candidates(self, queries: NDArray[np.float32], k: int, slack: float) -> Iterator[NDArray[np.int64]]:
         """As `_close`, and some more: whole groups, chosen by float32 products."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -39,6 +39,10 @@ class Match(NamedTuple):
     """From a code in the text, from a title equal to it, or from the most similar title."""
     similarity: float
     """Cosine similarity of text and title, in -1 to 1; 1.0 for codes and equal titles."""
+    confidence: float | None = None
+    """How likely the category is right, 0-1, where the matcher says."""
+    runner_up: str | None = None
+    """The next best code (of the hybrid matcher: of another category); None of codes and equal titles."""
 
 
 def most_similar(texts: list[str], index: TitleIndex, encoder: Encoder, threshold: float) -> list[Match | None]:
@@ -46,16 +50,29 @@ def most_similar(texts: list[str], index: TitleIndex, encoder: Encoder, threshol
     precision = fastest_precision()
     vectors = encoder.encode(texts, "Embedding the answers' phrases", precision)
     if precision == "float32":
-        positions, similarities = index.search(vectors, threshold)
+        found = index.find(vectors, threshold)
     else:
-        positions, similarities, stands = index.search_coarse(vectors, threshold)
-        if doubtful := np.flatnonzero(~stands).tolist():
+        found = index.find_coarse(vectors, threshold)
+        if doubtful := np.flatnonzero(~found.stands).tolist():
             exact = encoder.encode([texts[row] for row in doubtful], "Embedding close calls exactly")
-            positions[doubtful], similarities[doubtful] = index.search(exact, threshold)
+            settled = index.find(exact, threshold)
+            found.positions[doubtful], found.similarities[doubtful] = settled.positions, settled.similarities
+            found.runners_up[doubtful] = settled.runners_up
+    rows = zip(found.positions.tolist(), found.similarities.tolist(), found.runners_up.tolist(), strict=True)
     return [
-        Match(index.codes[position], "embedding", similarity) if similarity >= threshold else None
-        for position, similarity in zip(positions.tolist(), similarities.tolist(), strict=True)
+        Match(index.codes[best], "embedding", similarity, None, index.codes[second] if second >= 0 else None)
+        if similarity >= threshold
+        else None
+        for best, similarity, second in rows
     ]
+
+
+@runtime_checkable
+class MatchesSeveral(Protocol):
+    """A matcher that may find several codes in one text."""
+
+    def matches(self, texts: Sequence[str]) -> list[tuple[Match, ...]]:
+        """The matches of each text; none where there is none."""
 
 
 class Matcher:
@@ -105,6 +122,12 @@ class Matcher:
         if unknown:
             found.update(zip(unknown, most_similar(unknown, self.index, self.encoder, self.threshold), strict=True))
         return [found[text] for text in folded]
+
+    @property
+    def candidates_text(self) -> str:
+        """What texts are matched to, for results: titles and release, and what else there is."""
+        own = f"titles of {self.system.name} {self.system.release}"
+        return f"{own}, {self._further.source}, {self.encoder.name}" if self._further else own
 
     @cached_property
     def encoder(self) -> Encoder:

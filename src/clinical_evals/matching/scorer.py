@@ -6,12 +6,12 @@ Source: protocol.md 2.5 (answers to codes), 2.6 (scores) and 3 (the `official` p
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from clinical_evals.errors import InputError
 from clinical_evals.matching.answer import Item, parse_answer
 from clinical_evals.matching.dictionary import own_titles, read_dictionary
-from clinical_evals.matching.matcher import Match, Matcher
+from clinical_evals.matching.matcher import Match, Matcher, MatchesSeveral
 from clinical_evals.matching.official import read_official
 from clinical_evals.matching.official_levels import count_official
 from clinical_evals.matching.official_matcher import OfficialMatcher
@@ -20,6 +20,9 @@ from clinical_evals.matching.protocols import check_protocol
 from clinical_evals.matching.resolved import ResolvedAnswer, ResolvedItem, diagnose
 from clinical_evals.ontology import CodeSystem, get_system
 from clinical_evals.scoring.hierarchy import Counts, count, scores
+
+if TYPE_CHECKING:
+    from clinical_evals.matching.hybrid.matcher import HybridMatcher
 
 __all__ = ["CodeScorer", "Prediction", "ResolvedAnswer", "ResolvedItem", "Scored", "check_predictions"]
 
@@ -72,7 +75,7 @@ class CodeScorer:
         protocol: str = "standard",
         *,
         dictionary: str | Path | None = None,
-        matcher: Matcher | OfficialMatcher | None = None,
+        matcher: "Matcher | OfficialMatcher | HybridMatcher | None" = None,
     ) -> None:
         check_protocol(protocol)
         official = protocol == "official"
@@ -100,7 +103,7 @@ class CodeScorer:
         """
         answers = [self._read(row) for row in check_predictions(predictions)]
         texts = list(dict.fromkeys(item.text for items, _ in answers for item in items if not item.codes))
-        found = dict(zip(texts, self.matcher.match(texts), strict=True)) if texts else {}
+        found = dict(zip(texts, self._match(texts), strict=True)) if texts else {}
         return [
             ResolvedAnswer(tuple(self._resolve(item, found) for item in items), ignored) for items, ignored in answers
         ]
@@ -165,10 +168,15 @@ class CodeScorer:
             return read_official(prediction, self.system)
         return parse_answer(prediction, self.system), frozenset()
 
-    def _resolve(self, item: Item, found: dict[str, Match | None]) -> ResolvedItem:
+    def _match(self, texts: Sequence[str]) -> list[tuple[Match, ...]]:
+        matcher: object = self.matcher
+        if isinstance(matcher, MatchesSeveral):
+            return matcher.matches(texts)
+        return [(match,) if match else () for match in self.matcher.match(texts)]
+
+    def _resolve(self, item: Item, found: dict[str, tuple[Match, ...]]) -> ResolvedItem:
         if not item.codes:
-            match = found[item.text]
-            return ResolvedItem(item.text, (match,) if match else (), ())
+            return ResolvedItem(item.text, found[item.text], ())
         known = list(zip(item.codes, self.system.normalize_all(item.codes), strict=True))
         matches = tuple(Match(code, "code", 1.0) for _, code in known if code is not None)
         return ResolvedItem(item.text, matches, tuple(written for written, code in known if code is None))
@@ -188,11 +196,13 @@ class CodeScorer:
         return diagnostics
 
     def _info(self) -> dict[str, str]:
+        matcher = self.matcher
         own = f"titles of {self.system.name} {self.system.release}"
-        return {
-            "protocol": self.protocol,
-            "candidates": self.matcher.candidates.source if isinstance(self.matcher, OfficialMatcher) else own,
-        }
+        if isinstance(matcher, OfficialMatcher):
+            candidates = matcher.candidates.source
+        else:
+            candidates = str(getattr(matcher, "candidates_text", own))  # a user's own matcher has but `match`
+        return {"protocol": self.protocol, "candidates": candidates}
 
 
 def _itemids(reference: Sequence[str], where: str) -> list[str]:

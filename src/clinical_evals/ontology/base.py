@@ -63,6 +63,10 @@ class CodeSystem(ABC):
         """Further official names of a code."""
         return ()
 
+    def noted_names(self, code: str) -> tuple[str, ...]:
+        """What the release calls a code in passing, in notes: looser than synonyms, and of whole categories too."""
+        return ()
+
     def names(self, code: str) -> tuple[str, ...]:
         """Further names that a text may equal, and that are embedded beside the title.
 

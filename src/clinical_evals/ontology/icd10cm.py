@@ -48,6 +48,7 @@ class ICD10CM(CodeSystem):
         found = read_tabular(tabular, listed)
         self.note = _NO_LIST if code_list is None else differences(found, listed or frozenset(), code_list)
         self._titles, self._paths, self._inclusion_terms = found.titles, found.paths, found.inclusion_terms
+        self._noted_names = found.noted_names
         self._above = {"chapter": found.chapters, "block": found.blocks}
         self._codes = tuple(self._paths)
         self._undotted = {code.replace(".", ""): code for code in self._codes}
@@ -79,6 +80,10 @@ class ICD10CM(CodeSystem):
         if code not in self._titles:
             raise KeyError(code)
         return self._inclusion_terms.get(code, ())
+
+    def noted_names(self, code: str) -> tuple[str, ...]:
+        """What "includes" notes of the code and the notes of other codes call it: "gout (M10.-)" below Excludes."""
+        return self._noted_names.get(code, ())
 
     def level_title(self, level: str, ancestor: str) -> str:
         """The title of a chapter ("1" to "22"), of a block (also where a category has its name), or of a code."""

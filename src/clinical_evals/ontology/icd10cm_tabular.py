@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clinical_evals.errors import InputError
+from clinical_evals.ontology.icd10cm_notes import included_names, referred_names
 from clinical_evals.ontology.table_file import read_text
 
 CHAPTERS = 21
@@ -46,6 +47,8 @@ class TabularList(NamedTuple):
     """Chapter, block, category, subcategory and the code itself of each code."""
     inclusion_terms: dict[str, tuple[str, ...]]
     """Of the codes that have any."""
+    noted_names: dict[str, tuple[str, ...]]
+    """What notes call a code (`icd10cm_notes`), of the codes that have any."""
     billable: set[str]
     """The codes with nothing below them, without dot."""
 
@@ -83,9 +86,11 @@ def read_tabular(path: Path, listed: frozenset[str] | None) -> TabularList:
             f"chapters 1 to {CHAPTERS} or more. {_HINT}"
         )
     release = release_of(path.name) or release_of(root.findtext("version") or "") or "release unknown"
-    reader = _Reader(path, TabularList(release, {}, {}, {}, {}, {}, set()), listed, _exceptions(root))
+    reader = _Reader(path, TabularList(release, {}, {}, {}, {}, {}, {}, set()), listed, _exceptions(root))
     for chapter in chapters:
         reader.read_chapter(chapter)
+    for name, code in referred_names(root):
+        reader.add_noted(code, (name,))
     return reader.found
 
 
@@ -190,6 +195,14 @@ class _Reader:
         terms = element.iterfind("inclusionTerm/note") if element is not None else ()
         if named := tuple(term.text for term in terms if term.text is not None):
             self.found.inclusion_terms[code] = named
+        if element is not None and (included := included_names(element)):
+            self.add_noted(code, included)
+
+    def add_noted(self, code: str, names: tuple[str, ...]) -> None:
+        """Names that notes give a code; those of codes that the release does not have are left out."""
+        if code in self.found.titles:
+            noted = self.found.noted_names
+            noted[code] = tuple(dict.fromkeys((*noted.get(code, ()), *names)))
 
     def _title(self, element: ET.Element, what: str) -> str:
         title = element.findtext("desc") or ""

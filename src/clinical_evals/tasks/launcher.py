@@ -32,9 +32,10 @@ from clinical_evals.tasks.options import (
     check_samples,
     check_writable,
     find_room,
+    matching_of,
 )
 from clinical_evals.tasks.prediction_log import hash_json
-from clinical_evals.tasks.scored.answered_rows import protocols_of
+from clinical_evals.tasks.scored.answered_rows import Matching, protocols_of
 from clinical_evals.tasks.scored.results import Result
 from clinical_evals.tasks.scored.robustness import find_robustness, write_robustness
 from clinical_evals.tasks.scored.scoring_runs import check_scoring, score_run
@@ -72,8 +73,8 @@ def evaluate(options: Options) -> list[Result]:
     check_place(options.output_dir)
     request = _parse_model(options)
     check_samples(options, request, tasks)
-    protocols = protocols_of(options.protocol, options.dictionary)
-    check_scoring(tasks, protocols, options.dictionary)
+    protocols = protocols_of(options.protocol, matching_of(options))
+    check_scoring(tasks, protocols, matching_of(options))
     config = build_config(request)
     backend = BACKENDS[options.backend]
     backend.check(config)
@@ -153,13 +154,11 @@ def _ask(
         logged = LoggedModel(generator, runs[variant], about, keep=place < len(plans))
         _run_pipeline(of, options, logged)
         if generator.is_main:
-            results += _score(of, logged, protocols, options.dictionary)
+            results += _score(of, logged, protocols, matching_of(options))
     return results
 
 
-def _score(
-    tasks: Iterable[Task], logged: "LoggedModel", protocols: Sequence[str], dictionary: Path | None
-) -> list[Result]:
+def _score(tasks: Iterable[Task], logged: "LoggedModel", protocols: Sequence[str], matching: Matching) -> list[Result]:
     return [
         score_run(
             task,
@@ -167,7 +166,7 @@ def _score(
             logged.resumed[key],
             logged.lines[key],
             protocol,
-            dictionary,
+            matching,
             logged.missing.get(key, ()),
         )
         for task, key in ((task, f"{task.name}|0") for task in tasks)
@@ -352,7 +351,7 @@ def _run_pipeline(
         tasks=",".join(model.runs),
         pipeline_parameters=PipelineParameters(
             launcher_type=ParallelismManager[BACKENDS[options.backend].launcher],
-            custom_tasks_directory=whole_prompt_tasks(plans, protocols_of(options.protocol)[0], options.dictionary),
+            custom_tasks_directory=whole_prompt_tasks(plans, protocols_of(options.protocol)[0], matching_of(options)),
             max_samples=options.max_samples,
             bootstrap_iters=0,  # no standard errors: lighteval's own are about 32 times too small
         ),

@@ -4,12 +4,12 @@ import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from clinical_evals.tasks.benchmark import Plan, benchmark_of
 from clinical_evals.tasks.names import Task
+from clinical_evals.tasks.scored.answered_rows import AS_PROTOCOLS_SAY, Matching
 
 
 @contextmanager
@@ -45,20 +45,20 @@ def lighteval_session() -> Iterator[None]:
 
 
 def whole_prompt_tasks(
-    plans: Mapping[Task, Plan], protocol: str = "standard", dictionary: Path | None = None
+    plans: Mapping[Task, Plan], protocol: str = "standard", matching: Matching = AS_PROTOCOLS_SAY
 ) -> ModuleType:
     """A module for lighteval's registry: the tasks, with prompts that are cut later, by the model's own tokenizer.
 
     Args:
         plans: the tasks, and how each is asked.
         protocol: by which lighteval's scores are made.
-        dictionary: with "official", MIMIC's dictionary of diagnoses.
+        matching: what the protocol matches with.
     """
     from clinical_evals.tasks.logged_model import packed
 
     module = ModuleType("clinical_evals_tasks")
     module.__dict__["TASKS_TABLE"] = [
-        replace(config, prompt_function=packed(plan.prompt), metrics=[_metric(task, protocol, dictionary)])
+        replace(config, prompt_function=packed(plan.prompt), metrics=[_metric(task, protocol, matching)])
         for task, plan in plans.items()
         for config in benchmark_of(task).TASKS_TABLE
         if config.name == task.name
@@ -66,10 +66,10 @@ def whole_prompt_tasks(
     return module
 
 
-def _metric(task: Task, protocol: str, dictionary: Path | None) -> Any:
+def _metric(task: Task, protocol: str, matching: Matching) -> Any:
     from clinical_evals.ior_bench.prompts import STRATEGIES
     from clinical_evals.tasks.metrics import hierarchical_scores, referral_scores
 
     if task.system:
-        return hierarchical_scores(task.system, protocol, dictionary)
+        return hierarchical_scores(task.system, protocol, matching)
     return referral_scores(STRATEGIES[task.strategy].votes > 1, protocol)

@@ -6,7 +6,6 @@ is about 32 times too small. Levels and intervals are in our own table and files
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from lighteval.metrics.metrics_corpus import CorpusLevelComputation
@@ -16,7 +15,7 @@ from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.requests import Doc, SamplingMethod
 
 from clinical_evals.tasks.dialogue.answered_dialogues import ReferredRow, refer_rows
-from clinical_evals.tasks.scored.answered_rows import AnsweredRow, score_rows
+from clinical_evals.tasks.scored.answered_rows import AS_PROTOCOLS_SAY, AnsweredRow, Matching, score_rows
 
 CLIBENCH_KEYS = (
     "f1_average",
@@ -47,33 +46,35 @@ class AnswerAndGold(SampleLevelComputation):  # type: ignore[misc]  # lighteval 
 class HierarchicalScores(CorpusLevelComputation):  # type: ignore[misc]  # lighteval is not typed
     """Precision, recall and F1 of the codes of all rows (protocol.md 2.5 and 2.6; 3 for the official protocol)."""
 
-    def __init__(self, system: str, protocol: str = "standard", dictionary: Path | None = None) -> None:
-        self.system, self.protocol, self.dictionary = system, protocol, dictionary
+    def __init__(self, system: str, protocol: str = "standard", matching: Matching = AS_PROTOCOLS_SAY) -> None:
+        self.system, self.protocol, self.matching = system, protocol, matching
 
     def compute_corpus(self, items: Sequence[dict[str, Any]]) -> dict[str, float]:
         """The `CLIBENCH_KEYS` over all rows."""
         rows = sorted(AnsweredRow(item["row"], item["answer"], tuple(item["gold"])) for item in items)
-        scored = score_rows(tuple(rows), self.system, self.protocol, self.dictionary)
+        scored = score_rows(tuple(rows), self.system, self.protocol, self.matching)
         scores = scored.scores()
         # The released scorer has no full code for labs and drugs: its finest level stands there.
         scores.setdefault("f1_full", scores[f"f1_{scored.counts.levels[-1]}"])
         return {key: scores[key] for key in CLIBENCH_KEYS}
 
 
-def hierarchical_scores(system: str, protocol: str = "standard", dictionary: Path | None = None) -> CorpusLevelMetric:
+def hierarchical_scores(
+    system: str, protocol: str = "standard", matching: Matching = AS_PROTOCOLS_SAY
+) -> CorpusLevelMetric:
     """The metric of a CliBench task whose gold codes are of this code system.
 
     Args:
         system: the code system.
         protocol: "standard" or "official".
-        dictionary: with "official", MIMIC's dictionary of diagnoses.
+        matching: what the protocol matches with.
     """
     return CorpusLevelMetric(
         metric_name="hierarchical_scores",
         higher_is_better=True,
         category=SamplingMethod.GENERATIVE,
         sample_level_fn=AnswerAndGold(),
-        corpus_level_fn=HierarchicalScores(system, protocol, dictionary),
+        corpus_level_fn=HierarchicalScores(system, protocol, matching),
     )
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from clinical_evals.errors import InputError
+from clinical_evals.matching.matchers import PROTOCOL
 from clinical_evals.tasks.models.model_args import ModelRequest
 from clinical_evals.tasks.names import Task
+from clinical_evals.tasks.scored.answered_rows import Matching
 from clinical_evals.truncation import Room
 
 if TYPE_CHECKING:
@@ -32,6 +34,9 @@ class Options(NamedTuple):
     protocol: str = "standard"
     """One of `matching.protocols.PROTOCOLS`, or "both"."""
     dictionary: Path | None = None
+    """For "official": MIMIC's table of the titles."""
+    matcher: str = PROTOCOL
+    """For "standard": what turns texts into codes, a name of `matching.matchers`."""
     backend: str = "accelerate"
     """One of `backends.BACKENDS`."""
     shots: int | None = None
@@ -60,6 +65,11 @@ class Options(NamedTuple):
     """Several contexts, to be compared; `context` is then not looked at."""
     watch: "Callable[[Line], None] | None" = None
     """Is told each answer of a dialogue as it comes; see `dialogue_run.DialogueRun`."""
+
+
+def matching_of(options: Options) -> Matching:
+    """What the protocols are to match with."""
+    return Matching(options.dictionary, options.matcher)
 
 
 def check_numbers(options: Options) -> None:

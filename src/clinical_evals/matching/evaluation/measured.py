@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
-from clinical_evals.matching.evaluation.pairs import Pair
 from clinical_evals.matching.matcher import Match
+from clinical_evals.matching.pairs import Pair
 from clinical_evals.ontology import CodeSystem
 from clinical_evals.scoring.intervals import wilson
 

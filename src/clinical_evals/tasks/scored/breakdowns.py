@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clinical_evals.errors import InputError
+from clinical_evals.matching.matchers import PROTOCOL
 from clinical_evals.scoring.breakdown import GroupScore, score_group, score_groups
 from clinical_evals.tasks.names import PROTOCOL_VERSION, Task
 from clinical_evals.tasks.prediction_log import hash_row
+from clinical_evals.tasks.scored.answered_rows import Matching
 from clinical_evals.tasks.scored.breakdown_columns import CASE_COLUMNS, CODE_COLUMNS, By, Grouped, Row, group_rows
 from clinical_evals.tasks.scored.counted_rows import CountedRows, count_rows, data_hashes, read_result
 from clinical_evals.tasks.scored.results import Result
@@ -59,7 +61,11 @@ def _as_json(group: GroupScore) -> dict[str, Any]:
 
 
 def break_down(
-    log: Path, by: Sequence[By] = (), protocol: str = "standard", dictionary: Path | None = None
+    log: Path,
+    by: Sequence[By] = (),
+    protocol: str = "standard",
+    dictionary: Path | None = None,
+    matcher: str = PROTOCOL,
 ) -> Breakdowns:
     """Score the groups of a log's rows.
 
@@ -68,12 +74,13 @@ def break_down(
         by: columns; without any those of the papers' figures.
         protocol: "standard" or "official".
         dictionary: for "official": MIMIC's d_icd_diagnoses.
+        matcher: for "standard": what turns texts into codes, a name of `matching.matchers`.
 
     Raises:
         ClinicalEvalsError: log or dictionary cannot be used; the dataset has not the rows that were asked; a column is
             not there or cannot be grouped.
     """
-    result = read_result(log, protocol, dictionary)
+    result = read_result(log, protocol, Matching(dictionary, matcher))
     of_data = _find_rows(result)
     counted = count_rows(result).on(of_data.keys())
     if not counted.rows:

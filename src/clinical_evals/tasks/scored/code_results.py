@@ -12,7 +12,7 @@ from clinical_evals.ontology import get_system
 from clinical_evals.scoring.intervals import bootstrap
 from clinical_evals.tasks.names import Task
 from clinical_evals.tasks.prediction_log import Line
-from clinical_evals.tasks.scored.answered_rows import AnsweredRow, score_rows
+from clinical_evals.tasks.scored.answered_rows import AS_PROTOCOLS_SAY, AnsweredRow, Matching, score_rows
 from clinical_evals.tasks.scored.results import Result
 from clinical_evals.tasks.variants import Variant, variant_of
 
@@ -50,12 +50,12 @@ class CodeResult(Result):
 
 
 def score_codes(
-    task: Task, log: Path, resumed: int, lines: Sequence[Line], protocol: str, dictionary: Path | None = None
+    task: Task, log: Path, resumed: int, lines: Sequence[Line], protocol: str, matching: Matching = AS_PROTOCOLS_SAY
 ) -> CodeResult:
     """Score the rows of a log by one protocol; the intervals are over the patients of the rows that it counts."""
     lines = sorted(lines, key=lambda line: int(line["row"]))
     rows = tuple(AnsweredRow(line["row"], line["answers"][0], tuple(line["gold"])) for line in lines)
-    scored = score_rows(rows, task.system, protocol, dictionary)
+    scored = score_rows(rows, task.system, protocol, matching)
     intervals = bootstrap(scored.counts, scored.of_scored_rows([line["subject_id"] for line in lines]))
     return CodeResult(task, log, resumed, lines, scored, intervals)
 

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from clinical_evals.matching.matchers import PROTOCOL
 from clinical_evals.scoring.false_discovery import benjamini_hochberg
 from clinical_evals.scoring.hierarchy import scores
 from clinical_evals.scoring.paired import detectable_differences, intervals, resample
 from clinical_evals.scoring.sign_flip import sign_flip
 from clinical_evals.tasks.names import PROTOCOL_VERSION, Task
+from clinical_evals.tasks.scored.answered_rows import Matching
 from clinical_evals.tasks.scored.comparable import check_logs, common_rows
 from clinical_evals.tasks.scored.counted_rows import CountedRows, count_rows, read_result
 from clinical_evals.tasks.scored.dialogue_results import DialogueResult
@@ -85,19 +87,22 @@ def _run_as_json(run: ComparedRun) -> dict[str, Any]:
     return found
 
 
-def compare_logs(logs: Sequence[Path], protocol: str = "standard", dictionary: Path | None = None) -> Comparison:
+def compare_logs(
+    logs: Sequence[Path], protocol: str = "standard", dictionary: Path | None = None, matcher: str = PROTOCOL
+) -> Comparison:
     """Compare runs.
 
     Args:
         logs: the predictions.jsonl or transcripts.jsonl of at least two runs.
         protocol: "standard" or "official".
         dictionary: for "official": MIMIC's d_icd_diagnoses.
+        matcher: for "standard": what turns texts into codes, a name of `matching.matchers`.
 
     Raises:
         ClinicalEvalsError: a log or the dictionary cannot be used, or the logs cannot be compared (`comparable`).
     """
     check_logs(logs)
-    results = [read_result(log, protocol, dictionary) for log in logs]
+    results = [read_result(log, protocol, Matching(dictionary, matcher)) for log in logs]
     common = common_rows(results)
     counted = [count_rows(result).on(common) for result in results]
     found = [_compare(counted[0], other) for other in counted[1:]]

@@ -12,7 +12,7 @@ from clinical_evals.scoring.department import ACCURACY, outcome_counts
 from clinical_evals.scoring.hierarchy import AVERAGE
 from clinical_evals.scoring.intervals import bootstrap
 from clinical_evals.scoring.paired import Run
-from clinical_evals.tasks.scored.answered_rows import protocols_of
+from clinical_evals.tasks.scored.answered_rows import AS_PROTOCOLS_SAY, Matching, protocols_of
 from clinical_evals.tasks.scored.code_results import CodeResult
 from clinical_evals.tasks.scored.department_results import DepartmentResult
 from clinical_evals.tasks.scored.dialogue_results import DialogueResult
@@ -71,13 +71,13 @@ def count_rows(result: Result) -> CountedRows:
     raise TypeError(type(result))
 
 
-def read_result(log: Path, protocol: str = "standard", dictionary: Path | None = None) -> Result:
+def read_result(log: Path, protocol: str = "standard", matching: Matching = AS_PROTOCOLS_SAY) -> Result:
     """Score a log by one protocol, and write nothing.
 
     Raises:
         ClinicalEvalsError: log or dictionary cannot be used; said before anything is scored.
     """
-    return score_log(log, protocols_of(protocol, dictionary), dictionary).results[0]
+    return score_log(log, protocols_of(protocol, matching), matching).results[0]
 
 
 def data_hashes(result: Result) -> dict[int, str]:

@@ -19,6 +19,7 @@ from clinical_evals.scoring.department import (
 from clinical_evals.tasks.dialogue.answered_dialogues import refer_rows, referred_row
 from clinical_evals.tasks.names import Task
 from clinical_evals.tasks.prediction_log import Line, read_header
+from clinical_evals.tasks.scored.answered_rows import AS_PROTOCOLS_SAY, Matching
 from clinical_evals.tasks.scored.results import Result
 
 _COPIED = (
@@ -97,7 +98,7 @@ class DepartmentResult(Result):
 
 
 def score_departments(
-    task: Task, log: Path, resumed: int, lines: Sequence[Line], protocol: str, _: Path | None = None
+    task: Task, log: Path, resumed: int, lines: Sequence[Line], protocol: str, _: Matching = AS_PROTOCOLS_SAY
 ) -> DepartmentResult:
     """Score the rows of a log by one protocol; the interval is over cases, by bootstrap, Wilson's at the edges."""
     last = sorted((line for line in lines if is_last(line)), key=lambda line: int(line["row"]))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from clinical_evals.errors import InputError
 from clinical_evals.matching.matcher import Match
+from clinical_evals.matching.matchers import PROTOCOL
 from clinical_evals.matching.resolved import ResolvedAnswer
 from clinical_evals.matching.scorer import Scored
 from clinical_evals.ontology import CodeSystem, get_system
@@ -14,7 +15,7 @@ from clinical_evals.tasks.dialogue.dialogue_log import TRANSCRIPTS
 from clinical_evals.tasks.logged_rows import read_rows
 from clinical_evals.tasks.names import Task
 from clinical_evals.tasks.prediction_log import Line, is_kind
-from clinical_evals.tasks.scored.answered_rows import AnsweredRow, protocols_of, score_rows
+from clinical_evals.tasks.scored.answered_rows import AnsweredRow, Matching, protocols_of, score_rows
 from clinical_evals.tasks.scored.code_tables import format_own_titles
 from clinical_evals.tasks.scored.explain_dialogue import explain_dialogue
 from clinical_evals.tasks.scored.explain_referral import explain_referral
@@ -22,7 +23,9 @@ from clinical_evals.tasks.scored.explain_text import format_prompt, format_raw, 
 from clinical_evals.tasks.scored.scoring_runs import check_scoring
 
 
-def explain(log: Path, row: int, protocol: str = "standard", dictionary: Path | None = None) -> str:
+def explain(
+    log: Path, row: int, protocol: str = "standard", dictionary: Path | None = None, matcher: str = PROTOCOL
+) -> str:
     """Everything that is known of one row: prompt, answer, items, gold codes, scores, tokens.
 
     Args:
@@ -30,11 +33,13 @@ def explain(log: Path, row: int, protocol: str = "standard", dictionary: Path | 
         row: its number in the split, as `scored.jsonl` has it.
         protocol: "standard" or "official".
         dictionary: for "official": MIMIC's d_icd_diagnoses.
+        matcher: for "standard": what turns texts into codes, a name of `matching.matchers`.
 
     Raises:
         InputError: no such row; the rows of the log are named. Also see `rescore.read_rows`.
     """
-    protocols_of(protocol, dictionary)
+    matching = Matching(dictionary, matcher)
+    protocols_of(protocol, matching)
     if is_kind(log, TRANSCRIPTS):
         return explain_dialogue(log, row, protocol)
     rows = read_rows(log)
@@ -43,17 +48,17 @@ def explain(log: Path, row: int, protocol: str = "standard", dictionary: Path | 
         known = ", ".join(str(line["row"]) for line in rows.lines[:20])
         more = f" and {len(rows.lines) - 20} more" if len(rows.lines) > 20 else ""
         raise InputError(f"--row {row}: {log} has the rows {known}{more}.")
-    check_scoring([rows.task], (protocol,), dictionary)
+    check_scoring([rows.task], (protocol,), matching)
     title = f"# {rows.task.name}, row {row}, {protocol} protocol"
     if not rows.task.system:
         of_row = [line for line in rows.lines if line["row"] == row]
         return "\n\n".join([title, *explain_referral(rows.task, of_row, protocol)])
-    return "\n\n".join([title, *_explain_codes(rows.task, line, protocol, dictionary)])
+    return "\n\n".join([title, *_explain_codes(rows.task, line, protocol, matching)])
 
 
-def _explain_codes(task: Task, line: Line, protocol: str, dictionary: Path | None) -> list[str]:
+def _explain_codes(task: Task, line: Line, protocol: str, matching: Matching) -> list[str]:
     answered = AnsweredRow(line["row"], line["answers"][0], tuple(line["gold"]))
-    scored = score_rows((answered,), task.system, protocol, dictionary)
+    scored = score_rows((answered,), task.system, protocol, matching)
     system = get_system(task.system)
     line = line | {"gold": system.require(line["gold"], f"row {line['row']}")}
     parts = [

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from clinical_evals.errors import InputError
+from clinical_evals.matching.matchers import PROTOCOL
 from clinical_evals.ontology import get_system
 from clinical_evals.tasks.names import PROTOCOL_VERSION, Task
 from clinical_evals.tasks.prediction_log import Line
-from clinical_evals.tasks.scored.answered_rows import protocols_of
+from clinical_evals.tasks.scored.answered_rows import Matching, protocols_of
 from clinical_evals.tasks.scored.results import (
     MissingRow,
     Result,
@@ -24,7 +25,11 @@ from clinical_evals.tasks.scored.scoring_runs import score_log
 
 
 def rescore(
-    log: Path, protocol: str = "standard", dictionary: Path | None = None, output: Path | None = None
+    log: Path,
+    protocol: str = "standard",
+    dictionary: Path | None = None,
+    output: Path | None = None,
+    matcher: str = PROTOCOL,
 ) -> tuple[list[Result], str]:
     """Score a log by one protocol or both, and write what came out.
 
@@ -33,6 +38,7 @@ def rescore(
         protocol: "standard", "official" or "both".
         dictionary: for "official": MIMIC's d_icd_diagnoses.
         output: a file for the summaries, one JSON object by protocol; then nothing is written beside the log.
+        matcher: for "standard": what turns texts into codes, a name of `matching.matchers`.
 
     Returns:
         One result a protocol, and what is to be said of the files.
@@ -40,10 +46,11 @@ def rescore(
     Raises:
         ClinicalEvalsError: log, dictionary or output file cannot be used; said before anything is scored.
     """
-    protocols = protocols_of(protocol, dictionary)
+    matching = Matching(dictionary, matcher)
+    protocols = protocols_of(protocol, matching)
     if output is not None:
         _check_output(output, log)
-    header, results, left_out = score_log(log, protocols, dictionary)
+    header, results, left_out = score_log(log, protocols, matching)
     results = list(map(_with_missing, results))
     said = [left_out] if left_out else []
     return results, "; ".join([*said, *_other_versions(header, results[0].task), _write(results, output)])

@@ -111,3 +111,15 @@ def split(pairs: Sequence[Pair], items: int, seed: int = 0) -> Split:
         [pair for place, pair in enumerate(pairs) if place in held],
         [pair for place, pair in enumerate(pairs) if place not in held],
     )
+
+
+def known_pairs(system: CodeSystem) -> list[Pair]:
+    """What a matcher may know besides the titles: all pairs that need no table of the user's; none for drugs."""
+    from clinical_evals.errors import ResourceMissingError
+
+    if system.name == "atc":
+        return []
+    try:
+        return pairs_of(system)
+    except ResourceMissingError:  # MIMIC's map of lab items
+        return []

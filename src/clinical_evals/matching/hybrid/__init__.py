@@ -1,0 +1,1 @@
+"""A matcher that weighs words, spelling and meaning together: `matcher.HybridMatcher`."""
