@@ -19,7 +19,7 @@ LAYERS = (
     ("ior_bench", "clibench"),
     ("assets", "names"),
     ("datasets_hub", "tasks", "hub", "report"),
-    ("demo", "demo_dialogue"),
+    ("demo", "demo_dialogue", "training"),
     ("cli",),
     ("__main__",),
 )

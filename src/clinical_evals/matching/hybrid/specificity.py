@@ -9,13 +9,12 @@ than the heading above several codes, the "unspecified" one of them is meant.
 from collections.abc import Mapping
 from functools import cached_property
 
+from clinical_evals.matching.answer_words import word_set
 from clinical_evals.matching.hybrid.entries import LEFT_OR_RIGHT, names_encounter, sides
 from clinical_evals.matching.hybrid.words import words
 from clinical_evals.ontology import CodeSystem
 
-_SAYS_NOTHING = frozenset(
-    ["part", "site", "type", "organism", "side", "region", "kind", "form", "cause", "eye", "ear", "limb"]
-)
+_SAYS_NOTHING = word_set("part site type organism side region kind form cause eye ear limb affecting")
 
 
 class Specificity:
@@ -43,13 +42,10 @@ class Specificity:
         named = sides(text)
         while (parent := self._parents.get(code)) is not None:
             title = self._system.title(code)
-            invented = sides(title) - named
             if names_encounter(title) and not names_encounter(text):
                 code = parent
-            elif invented and not sides(self._system.title(parent)) >= sides(title):
+            elif sides(title) - named:
                 code = self._unspecified_side(code, parent) or parent
-                if not sides(self._system.title(code)) - named:
-                    break
             else:
                 break
         return code

@@ -1,0 +1,146 @@
+"""Words as they are compared: stems, spelling, abbreviations; sides, numbers, remarks, denials."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clinical_evals.matching.hybrid.common import common_names, open_titles_of, speaks_of
+from clinical_evals.matching.hybrid.entries import names_encounter, numbers, sides
+from clinical_evals.matching.hybrid.several import head_of, is_absent, parts_of
+from clinical_evals.matching.hybrid.words import abbreviations, american, words, written_out
+from clinical_evals.matching.titles import fold
+from clinical_evals.ontology import get_system
+
+SYSTEM = get_system("icd10cm")
+
+
+@pytest.mark.parametrize(
+    ("written", "long"),
+    [
+        ("CHF", "congestive heart failure"),
+        ("HTN, HLD", "hypertension, hyperlipidemia"),
+        ("htn", "hypertension"),
+        ("s/p CABG", "status post aortocoronary bypass graft"),
+        ("all extremities", "all extremities"),  # ALL is a leukaemia in capitals only
+        ("ALL in remission", "acute lymphoblastic leukemia in remission"),
+        ("PE", "pulmonary embolism"),
+        ("PAIN IN BOTH KNEES FOR ALL OF THE YEAR", "PAIN IN BOTH KNEES FOR ALL OF THE YEAR"),  # a text in capitals
+        ("MS", "MS"),  # multiple sclerosis or mitral stenosis: not for us to say
+        ("", ""),
+    ],
+)
+def test_abbreviations(written: str, long: str) -> None:
+    assert written_out(written) == long
+
+
+def test_the_release_knows_every_word_of_the_table() -> None:
+    """An abbreviation is of use only where it is written out to words that titles or further names have."""
+    known = {
+        word
+        for code in SYSTEM.codes()
+        for text in (SYSTEM.title(code), *SYSTEM.synonyms(code))
+        for word in words(text)
+    }
+    for short, long in abbreviations().items():
+        strange = [word for word in words(long) if american(word, known) not in known]
+        assert not strange, f"{short} = {long}: {strange}"
+
+
+def test_common_names_are_codes_of_the_release() -> None:
+    names = common_names(SYSTEM)
+    assert len(names) > 400
+    assert len({fold(pair.text) for pair in names}) == len(names), "a name stands there twice"
+    assert common_names(get_system("icd10pcs")) == []
+    of = {pair.text: pair.codes[0] for pair in names}
+    assert (of["hypertension"], of["urinary tract infection"], of["pneumonia"]) == ("I10", "N39.0", "J18.9")
+
+
+def test_every_common_name_is_of_the_release_in_use() -> None:
+    """A code that a new release drops would vanish without a word: this says it."""
+    import json
+    from importlib.resources import files
+
+    text = (files("clinical_evals.matching.hybrid") / "common_names.json").read_text(encoding="utf-8")
+    assert [code for code in json.loads(text)["icd10cm"] if SYSTEM.normalize(code) != code] == []
+
+
+def test_titles_that_leave_something_open() -> None:
+    found = open_titles_of(SYSTEM)
+    # "Urinary tract infection, site not specified"; "Anxiety disorder, unspecified"; "Gout" is a title itself (M10).
+    assert (found["urinary tract infection"], found["anxiety disorder"]) == ("N39.0", "F41.9")
+    assert "gout" not in found
+    assert not {fold(SYSTEM.title(code)) for code in SYSTEM.codes()} & set(found)
+
+
+@pytest.mark.parametrize(
+    ("british", "spelling"),
+    [("oedema", "edema"), ("anaemia", "anemia"), ("haemorrhage", "hemorrhage"), ("tumour", "tumor"),
+     ("diarrhoea", "diarrhea"), ("oesophagus", "esophagus"), ("gout", "gout"), ("zzz", "zzz")],
+)  # fmt: skip
+def test_american_spelling(british: str, spelling: str) -> None:
+    assert american(british, {"edema", "anemia", "hemorrhage", "tumor", "diarrhea", "esophagus", "gout"}) == spelling
+
+
+def test_sides_numbers_encounters() -> None:
+    assert sides("Lt femur, RIGHT hip, both eyes") == {"left", "right", "bilateral"}
+    assert sides("brightly leftover") == frozenset()
+    assert numbers("stage III, type 2, first degree") == {"3", "2", "1"}
+    assert names_encounter("burn, subsequent encounter")
+    assert names_encounter("sequelae of stroke")
+    assert not names_encounter("encounter for screening")
+
+
+@pytest.mark.parametrize(
+    ("text", "absent"),
+    [
+        ("no evidence of pneumonia", True), ("rule out PE", True), ("R/O sepsis", True), ("MI ruled out", True),
+        ("pneumonia unlikely", True), ("denies chest pain", True), ("anemia without bleeding", False),
+        ("nodular goiter", False), ("ruling class", False), ("rule-out myocardial infarction", True),
+    ],
+)  # fmt: skip
+def test_denials(text: str, absent: bool) -> None:
+    assert is_absent(text) is absent
+
+
+@pytest.mark.parametrize(
+    ("text", "head"),
+    [
+        ("hypertension, on lisinopril", "hypertension"),
+        ("CKD stage 3, baseline Cr 1.4", "CKD stage 3"),
+        ("Hyponatremia (Na 126)", "Hyponatremia"),
+        ("depression - sertraline", "depression"),
+        ("Malnutrition, moderate", ""),  # says more of the disease
+        ("Shock (immediate) following injury", ""),  # goes on after the bracket
+        ("Deep vein thrombosis, postpartum", ""),
+        ("gout", ""),
+    ],
+)
+def test_what_stands_before_a_remark(text: str, head: str) -> None:
+    assert head_of(text) == head
+
+
+def test_parts() -> None:
+    assert parts_of("pneumonia, sepsis and AKI") == ("pneumonia", "sepsis", "AKI")
+    assert parts_of("hypertension & gout; reflux") == ("hypertension", "gout", "reflux")
+    assert parts_of("gout") == ()
+    assert parts_of("a, b, c, d, e, f, g, h") == ()  # too many to be parts, and of one letter
+
+
+def test_whom_a_text_speaks_of() -> None:
+    assert speaks_of("urinary tract infection") == (True, False, False)
+    assert speaks_of("anemia complicating pregnancy") == (True, True, False)
+    assert speaks_of("respiratory distress of newborn") == (True, False, True)
+
+
+@given(st.text(max_size=80))
+def test_any_text_can_be_read(text: str) -> None:
+    """Nothing raises, nothing is invented: heads and parts are pieces of the text."""
+    long = written_out(text)
+    assert isinstance(long, str)
+    head = head_of(text)
+    assert head in text
+    assert all(part in text for part in parts_of(text))
+    assert all(re.fullmatch("[a-z0-9]+", word) for word in words(text))
+    is_absent(text)
