@@ -97,7 +97,7 @@ class Encoder:
         """
         distinct = {text: row for row, text in enumerate(dict.fromkeys(texts))}
         vectors = np.zeros((len(distinct), self.dimension), dtype=np.float32)
-        with _bar(progress, len(texts)) as bar:
+        with progress_bar(progress, len(texts)) as bar:
             for rows, ids in _batches(self._tokenize(list(distinct)), batch_tokens or BATCH_TOKENS[precision]):
                 vectors[rows] = self._forward(ids, precision)[: len(rows)]
                 bar.update(len(rows))
@@ -235,7 +235,8 @@ def _batches(ids: list[list[int]], tokens: int) -> Iterator[tuple[NDArray[np.int
             yield rows, np.array([ids[row] for row in np.resize(rows, size)], dtype=np.int64)
 
 
-def _bar(progress: "str | tqdm[Any] | None", total: int) -> Any:
+def progress_bar(progress: "str | tqdm[Any] | None", total: int) -> Any:
+    """A bar that appears after two seconds and says what is done, the one that was given, or none."""
     from contextlib import nullcontext
 
     from tqdm import tqdm

@@ -127,7 +127,9 @@ class Matcher:
     def candidates_text(self) -> str:
         """What texts are matched to, for results: titles and release, and what else there is."""
         own = f"titles of {self.system.name} {self.system.release}"
-        return f"{own}, {self._further.source}, {self.encoder.name}" if self._further else own
+        if self._encoder is default_encoder and not self._further:
+            return own
+        return ", ".join([own, *([self._further.source] if self._further else ()), self.encoder.name])
 
     @cached_property
     def encoder(self) -> Encoder:

@@ -5,6 +5,7 @@ synonyms        the same with the official further names in the index
 hybrid          words, spelling and meaning weighed together (`hybrid.matcher`)
 FOLDER|HUB_ID   "synonyms" with that sentence-transformers model in place of MiniLM
 hybrid:FOLDER   "hybrid" with it
+…+int8          any of them with the model in 8 bits, by ONNX Runtime where it is installed
 """
 
 from collections.abc import Callable
@@ -37,11 +38,14 @@ class MatcherName(NamedTuple):
     kind: Kind
     model: str = ""
     """Folder or Hub id of a model in place of all-MiniLM-L6-v2; empty: that one."""
+    int8: bool = False
+    """Whether the model runs in 8 bits."""
 
     @property
     def encoder(self) -> Callable[[], Encoder]:
         """What finds the model."""
-        return partial(load_encoder, self.model) if self.model else default_encoder
+        whole = partial(load_encoder, self.model) if self.model else default_encoder
+        return partial(_in_int8, whole) if self.int8 else whole
 
 
 def matcher_name(name: str) -> MatcherName:
@@ -50,20 +54,30 @@ def matcher_name(name: str) -> MatcherName:
     Raises:
         UnknownNameError: neither one of `NAMES` nor a folder or Hub id, which have a "/".
     """
+    bare = name.removesuffix("+int8")
+    int8 = bare != name
     for kind in NAMES:
-        if name == kind:
-            return MatcherName(name, kind)
-    hybrid, colon, model = name.partition(":")
+        if bare == kind:
+            return MatcherName(name, kind, int8=int8)
+    hybrid, colon, model = bare.partition(":")
     if colon and hybrid == "hybrid" and "/" in model:
-        return MatcherName(name, "hybrid", model)
-    if "/" in name:
-        return MatcherName(name, "synonyms", name)
+        return MatcherName(name, "hybrid", model, int8)
+    if "/" in bare:
+        return MatcherName(name, "synonyms", bare, int8)
     raise UnknownNameError(
         "matcher",
         name,
         NAMES,
-        "A model is given as a folder (./NAME) or a Hub id (OWNER/NAME), with hybrid: before it for both.",
+        "A model is given as a folder (./NAME) or a Hub id (OWNER/NAME), with hybrid: before it for both; +int8 may "
+        "stand at the end.",
     )
+
+
+def _in_int8(whole: Callable[[], Encoder]) -> Encoder:
+    from clinical_evals.matching.encoder_int8 import Int8Encoder
+
+    found = whole()
+    return Int8Encoder(found.folder, f"{found.name} in int8")
 
 
 def make_matcher(name: str, system: CodeSystem) -> "Matcher | HybridMatcher":
@@ -74,7 +88,7 @@ def make_matcher(name: str, system: CodeSystem) -> "Matcher | HybridMatcher":
     """
     asked = matcher_name(name)
     if asked.kind == "papers":
-        return Matcher(system)
+        return Matcher(system, asked.encoder)
     if asked.kind == "hybrid":
         from clinical_evals.matching.hybrid.matcher import HybridMatcher  # scipy and scikit-learn come with it
 

@@ -36,7 +36,7 @@ def matcher_of(
     asked = matcher_name(name)
     _check_training(asked, held_out)
     if asked.kind == "papers":
-        return partial(Matcher, system, threshold=EVERYTHING)
+        return partial(Matcher, system, asked.encoder, threshold=EVERYTHING)
     if asked.kind == "hybrid":
         hidden = frozenset(fold(pair.text) for pair in held_out)
         return partial(

@@ -41,6 +41,13 @@ class Measured(NamedTuple):
     """A text, of all held-out ones in one call, models and indexes loaded."""
     memory: float
     """GB that the process holds more than before the matcher was made."""
+    found: list[Match | None]
+    """Of each text, in the order of the held-out ones."""
+
+    def same_codes(self, other: "Measured") -> float:
+        """Share of the texts that both take for the same code, or for none; 0-1."""
+        codes = zip(self.found, other.found, strict=True)
+        return sum((one and one.code) == (two and two.code) for one, two in codes) / self.texts
 
 
 def measure(name: str, make: Callable[[], Matches], held_out: Sequence[Pair], system: CodeSystem) -> Measured:
@@ -66,6 +73,7 @@ def measure(name: str, make: Callable[[], Matches], held_out: Sequence[Pair], sy
         sum(match is None for match in found),
         seconds,
         max(0.0, _resident() - before),
+        found,
     )
 
 
