@@ -45,7 +45,7 @@ def lighteval_session() -> Iterator[None]:
 
 
 def whole_prompt_tasks(
-    plans: Mapping[Task, Plan], protocol: str = "standard", dictionary: Path | None = None
+    plans: Mapping[Task, Plan], protocol: str = "standard", dictionary: Path | None = None, split: str = "test"
 ) -> ModuleType:
     """A module for lighteval's registry: the tasks, with prompts that are cut later, by the model's own tokenizer.
 
@@ -53,12 +53,18 @@ def whole_prompt_tasks(
         plans: the tasks, and how each is asked.
         protocol: by which lighteval's scores are made.
         dictionary: with "official", MIMIC's dictionary of diagnoses.
+        split: the split that is asked.
     """
     from clinical_evals.tasks.logged_model import packed
 
     module = ModuleType("clinical_evals_tasks")
     module.__dict__["TASKS_TABLE"] = [
-        replace(config, prompt_function=packed(plan.prompt), metrics=[_metric(task, protocol, dictionary)])
+        replace(
+            config,
+            prompt_function=packed(plan.prompt),
+            metrics=[_metric(task, protocol, dictionary)],
+            evaluation_splits=[split],
+        )
         for task, plan in plans.items()
         for config in benchmark_of(task).TASKS_TABLE
         if config.name == task.name

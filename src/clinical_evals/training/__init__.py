@@ -1,0 +1,1 @@
+"""Training recipes: rows, checks and what happens after training."""

@@ -1,0 +1,133 @@
+"""`clinical-evals build sft`: the train split of a CliBench task as rows for TRL's SFT (protocol.md 2.7)."""
+
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from clinical_evals.clibench.prompts import PROMPT_VERSION, TASK_PROMPTS
+from clinical_evals.datasets_hub.source import mark_in
+from clinical_evals.errors import InputError, UnknownNameError
+from clinical_evals.training.tuning.chat_tokens import ChatTokens
+from clinical_evals.training.tuning.row_files import write_rows
+from clinical_evals.training.tuning.sft_row import SftRow, make_row
+from clinical_evals.training.tuning.targets import DEFAULT_TARGET, TARGETS, completion
+from clinical_evals.version import __version__
+
+LONGEST = 8192
+"""Tokens of a row unless something else is said: what LLaMA-3-8B reads."""
+
+
+class Request(NamedTuple):
+    """What was asked; the command line's help says what each is."""
+
+    task: str
+    tokenizer: str
+    out: Path
+    data: Path | None = None
+    target: str = DEFAULT_TARGET
+    max_length: int | None = None
+    limit: int | None = None
+
+
+def build_sft(request: Request, show: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+    """Write the rows.
+
+    Args:
+        request: what was asked.
+        show: is told of each finished step.
+
+    Returns:
+        What build.json says.
+
+    Raises:
+        ClinicalEvalsError: something given cannot be used, the train split is empty, or a row does not fit; nothing is
+            then written.
+    """
+    _check(request)
+    chat = ChatTokens(request.tokenizer)
+    max_length = request.max_length or min(LONGEST, chat.longest or LONGEST)
+    rows = _train_split(request)
+    source = mark_in(rows.info.description or "")
+    made, without_gold = _make(request, rows, chat, max_length)
+    about = _about(request, max_length, made, without_gold)
+    write_rows(request.out, [row.as_record() for row in made], _title(request.task), source, about)
+    show(format_rows(about, request.out))
+    return {"source": source, **about}
+
+
+def format_rows(about: dict[str, Any], out: Path) -> str:
+    """What was written, in words."""
+    lengths = about["tokens"]
+    return (
+        f"{about['rows']} rows of {about['task']} ({about['target']}) in {out}: prompt and completion of "
+        f"{lengths['min']} to {lengths['max']} tokens (median {lengths['median']:g}, at most {about['max_length']}), "
+        f"{about['completion_tokens']} of them to be learnt in all; {about['prompts_cut']} prompts were cut; "
+        f"{about['rows_without_gold']} rows without gold left out"
+    )
+
+
+def _check(request: Request) -> None:
+    if request.task not in TASK_PROMPTS:
+        raise UnknownNameError("task", request.task, TASK_PROMPTS)
+    if request.target not in TARGETS:
+        raise UnknownNameError("target", request.target, TARGETS)
+    for flag, value in (("--max-length", request.max_length), ("--limit", request.limit)):
+        if value is not None and value < 1:
+            raise InputError(f"{flag} {value}: expected a whole number of at least 1, or leave it out.")
+
+
+def _train_split(request: Request) -> Any:
+    from datasets import load_dataset
+
+    data_dir = None if request.data is None else str(request.data)
+    splits = load_dataset("clibench", request.task, data_dir=data_dir)
+    where = request.data or "CLIBENCH_DIR or the embedded sample"
+    if "train" not in splits or not len(splits["train"]):
+        raise InputError(
+            f"{request.task} in {where} has no train split, or an empty one: there is nothing to train on. Rows of "
+            "the test split are what is measured, and are never trained on. `clinical-evals build clibench` writes "
+            "both splits; a smaller --quota leaves more for train."
+        )
+    return splits["train"]
+
+
+def _make(request: Request, rows: Any, chat: ChatTokens, max_length: int) -> tuple[list[SftRow], int]:
+    from tqdm import tqdm
+
+    made: list[SftRow] = []
+    without_gold = 0
+    for row in tqdm(rows, "rows", leave=False, unit="row", delay=2):
+        if request.limit is not None and len(made) == request.limit:
+            break
+        if not row["codes"]:
+            without_gold += 1
+            continue
+        made.append(make_row(row, request.task, completion(row, request.task, request.target), chat, max_length))
+    if not made:
+        raise InputError(
+            f"no row of the train split of {request.task} has gold ({without_gold} without): there is nothing to "
+            "train on."
+        )
+    return made, without_gold
+
+
+def _about(request: Request, max_length: int, rows: list[SftRow], without_gold: int) -> dict[str, Any]:
+    lengths = [row.tokens.whole for row in rows]
+    return {
+        "task": request.task,
+        "target": request.target,
+        "rows": len(rows),
+        "rows_without_gold": without_gold,
+        "prompts_cut": sum(row.kept < 1 for row in rows),
+        "max_length": max_length,
+        "tokens": {"min": min(lengths), "median": statistics.median(lengths), "max": max(lengths), "sum": sum(lengths)},
+        "completion_tokens": sum(row.tokens.completion for row in rows),
+        "tokenizer": Path(request.tokenizer).name if Path(request.tokenizer).is_dir() else request.tokenizer,
+        "prompt_version": PROMPT_VERSION,
+        "clinical_evals": __version__,
+    }
+
+
+def _title(task: str) -> str:
+    return f"CliBench, {task.replace('_', ' ')}: rows for supervised fine-tuning"

@@ -1,0 +1,148 @@
+"""A folder of training rows: train.parquet, a card that says where they come from, and build.json with the counts.
+
+`load_dataset(FOLDER)` and TRL's `dataset_name: FOLDER` read it. The mark of the rows' source stands in the Parquet
+file, in the card and in build.json, so that the guard knows each of them. The card holds a SHA-256 of the rows, too:
+`datasets` keys a local folder by its name and card, and would otherwise give old rows after a new build.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from clinical_evals.datasets_hub.source import SOURCE_KEY, describe, licence, mark_in
+from clinical_evals.errors import InputError
+from clinical_evals.markers import MIMIC_MARKER, PATIENT_MARKER, SYNTHETIC_MARKER
+from clinical_evals.write_aside import written_aside
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS, CARD, ABOUT = "train.parquet", "README.md", "build.json"
+
+
+def write_rows(out: Path, records: Sequence[Mapping[str, Any]], title: str, source: str, about: dict[str, Any]) -> None:
+    """Write the folder; each of its files is there whole or as it was before.
+
+    Args:
+        out: the folder; it is made if need be.
+        records: the rows; values are lists of messages, numbers or text.
+        title: of the card.
+        source: the mark of `clinical_evals.markers` that the rows carry.
+        about: what was counted and chosen, for build.json and card.
+
+    Raises:
+        InputError: the folder cannot be written to.
+    """
+    import pyarrow.parquet as pq
+
+    table = _table(records).replace_schema_metadata({SOURCE_KEY: source.encode()})
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with written_aside(out / ROWS) as aside:
+            pq.write_table(table, aside)
+            digest = hashlib.sha256(aside.read_bytes()).hexdigest()
+        about = {"source": source, "sha256": digest, **about}
+        with written_aside(out / ABOUT) as aside:
+            aside.write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        with written_aside(out / CARD) as aside:
+            aside.write_text(_card(title, source, digest, about), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{out} cannot be written ({error.strerror or error}). Give another --out FOLDER.") from error
+
+
+def read_source(folder: Path) -> str:
+    """The mark of the rows of such a folder; rows that say nothing of their source are taken for MIMIC's.
+
+    Raises:
+        InputError: it is not a folder of training rows.
+    """
+    if not folder.is_dir():
+        raise InputError(
+            f"{folder} is not a folder of training rows. `clinical-evals build sft` and `build preferences` write such."
+        )
+    marks = {read_about(folder).get("source", MIMIC_MARKER)}
+    for path in sorted(folder.rglob("*.parquet")):
+        marks.add(_mark_of_parquet(path))
+    return mark_in(" ".join(marks)) if marks - {SYNTHETIC_MARKER} else SYNTHETIC_MARKER
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """What build.json says; nothing where there is none.
+
+    Raises:
+        InputError: it is no JSON object.
+    """
+    path = folder / ABOUT
+    if not path.is_file():
+        return {}
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is not readable JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{path}: expected a JSON object, found {type(found).__name__}.")
+    return found
+
+
+def _mark_of_parquet(path: Path) -> str:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        metadata = pq.read_schema(path).metadata or {}
+    except (OSError, pa.ArrowInvalid) as error:
+        raise InputError(f"{path} is not a readable Parquet file: {error}") from error
+    return bytes(metadata.get(SOURCE_KEY, MIMIC_MARKER.encode())).decode(errors="replace")
+
+
+def _table(records: Sequence[Mapping[str, Any]]) -> "pa.Table":
+    import pyarrow as pa
+
+    message = pa.struct([("role", pa.string()), ("content", pa.string())])
+    first = records[0]
+    kinds = {name: _kind(value, pa.list_(message)) for name, value in first.items()}
+    return pa.Table.from_pylist(list(map(dict, records)), schema=pa.schema(list(kinds.items())))
+
+
+def _kind(value: object, messages: "pa.DataType") -> "pa.DataType":
+    import pyarrow as pa
+
+    match value:
+        case list():
+            return messages
+        case int():
+            return pa.int64()
+        case float():
+            return pa.float64()
+        case _:
+            return pa.string()
+
+
+def _card(title: str, source: str, digest: str, about: Mapping[str, Any]) -> str:
+    said = _describe(source)
+    head = {
+        "license": "apache-2.0" if source == SYNTHETIC_MARKER else "other",
+        **({} if source == SYNTHETIC_MARKER else {"license_name": licence("clibench", {source})}),
+        "language": ["en"],
+        "tags": ["clibench", "trl", *([] if source == PATIENT_MARKER else ["medical"]), source],
+        "configs": [
+            {
+                "config_name": "default",
+                "description": f"{said} SHA-256 of the data: {digest}",
+                "data_files": [{"split": "train", "path": ROWS}],
+            }
+        ],
+    }
+    shown = yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=120)
+    lines = "\n".join(f"| {name.replace('_', ' ')} | {value} |" for name, value in about.items() if name != "source")
+    return f"---\n{shown}---\n# {title}\n\n**{said}**\n\n| | |\n|---|---|\n{lines}\n"
+
+
+def _describe(source: str) -> str:
+    if source == PATIENT_MARKER:
+        return describe("ior-bench", {source})
+    return describe("clibench", {source})
