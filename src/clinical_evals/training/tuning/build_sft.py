@@ -81,15 +81,17 @@ def _train_split(request: Request) -> Any:
     from datasets import load_dataset
 
     data_dir = None if request.data is None else str(request.data)
-    splits = load_dataset("clibench", request.task, data_dir=data_dir)
-    where = request.data or "CLIBENCH_DIR or the embedded sample"
-    if "train" not in splits or not len(splits["train"]):
+    try:
+        return load_dataset("clibench", request.task, data_dir=data_dir, split="train")
+    except InputError:
+        raise
+    except ValueError as error:  # datasets has no other for a split that is not there, or has no rows
+        where = request.data or "CLIBENCH_DIR or the embedded sample"
         raise InputError(
             f"{request.task} in {where} has no train split, or an empty one: there is nothing to train on. Rows of "
             "the test split are what is measured, and are never trained on. `clinical-evals build clibench` writes "
             "both splits; a smaller --quota leaves more for train."
-        )
-    return splits["train"]
+        ) from error
 
 
 def _make(request: Request, rows: Any, chat: ChatTokens, max_length: int) -> tuple[list[SftRow], int]:

@@ -1,7 +1,7 @@
 """A recipe for `trl sft --config` or `trl dpo --config`, read by TRL's own parser.
 
-`trl` itself takes a key that it does not know for an argument of `accelerate launch`, and its scripts ignore it: a
-misspelt `lora_rank` trains with another rank without a word. Here it is an error with the nearest key.
+TRL's scripts ignore a key that they do not know (under `accelerate launch` a misspelt `max_lenght` trains at 1024), and
+`trl` takes it for an argument of accelerate and prints that one's usage. Here it is an error with the nearest keys.
 """
 
 import contextlib
@@ -103,8 +103,8 @@ def _check_keys(path: Path, given: Mapping[str, Any], known: set[str]) -> None:
         return
     said = []
     for key in unknown:
-        near = get_close_matches(key, sorted(known), n=1, cutoff=0.5)
-        said.append(f"{key!r}" + (f" (did you mean {near[0]!r}?)" if near else ""))
+        near = get_close_matches(key, sorted(known), n=3, cutoff=0.5)
+        said.append(f"{key!r}" + (f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""))
     raise InputError(
         f"{path}: TRL knows no key {', '.join(said)}, and would train without it. Correct or remove it; "
         "`trl sft --help` lists all."

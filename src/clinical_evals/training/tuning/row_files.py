@@ -64,10 +64,9 @@ def read_source(folder: Path) -> str:
         raise InputError(
             f"{folder} is not a folder of training rows. `clinical-evals build sft` and `build preferences` write such."
         )
-    marks = {read_about(folder).get("source", MIMIC_MARKER)}
-    for path in sorted(folder.rglob("*.parquet")):
-        marks.add(_mark_of_parquet(path))
-    return mark_in(" ".join(marks)) if marks - {SYNTHETIC_MARKER} else SYNTHETIC_MARKER
+    said = [str(read_about(folder).get("source")), *map(_mark_of_parquet, sorted(folder.rglob("*.parquet")))]
+    marks = set(map(mark_in, said))
+    return next(mark for mark in (MIMIC_MARKER, PATIENT_MARKER, SYNTHETIC_MARKER) if mark in marks)
 
 
 def read_about(folder: Path) -> dict[str, Any]:
@@ -96,7 +95,7 @@ def _mark_of_parquet(path: Path) -> str:
         metadata = pq.read_schema(path).metadata or {}
     except (OSError, pa.ArrowInvalid) as error:
         raise InputError(f"{path} is not a readable Parquet file: {error}") from error
-    return bytes(metadata.get(SOURCE_KEY, MIMIC_MARKER.encode())).decode(errors="replace")
+    return bytes(metadata.get(SOURCE_KEY, b"")).decode(errors="replace")
 
 
 def _table(records: Sequence[Mapping[str, Any]]) -> "pa.Table":
