@@ -76,7 +76,9 @@ def add_check_recipe(parser: argparse.ArgumentParser) -> None:
     parser.description = _CHECK
     parser.add_argument("recipe", type=Path, metavar="FILE", help="the YAML of `trl sft --config` or `trl dpo`")
     parser.add_argument(
-        "--trainer", choices=("sft", "dpo"), help="what reads it (default: dpo where the file's name has dpo, else sft)"
+        "--trainer",
+        choices=("sft", "dpo"),
+        help="what reads it (default: dpo where the file's name has dpo, else sft)",
     )
     parser.set_defaults(command=check_recipe)
 
@@ -115,9 +117,7 @@ def build_sft(args: argparse.Namespace) -> None:
     """Write the rows and print what they are."""
     from clinical_evals.training.tuning.build_sft import Request, build_sft
 
-    build_sft(
-        Request(args.task, args.tokenizer, args.out, args.data, args.target, args.max_length, args.limit), print
-    )
+    build_sft(Request(args.task, args.tokenizer, args.out, args.data, args.target, args.max_length, args.limit), print)
 
 
 def build_preferences(args: argparse.Namespace) -> None:

@@ -95,7 +95,9 @@ def evaluate(options: Options) -> list[Result]:
             variant: _plan([task for task in of if task in asked], options, request, variant)
             for variant, of in ways.items()
         }
-        consent = _ask_guard(tasks, backend.sends_to(config), patient_options, patient_config, options.dua_consent, options.split)
+        consent = _ask_guard(
+            tasks, backend.sends_to(config), patient_options, patient_config, options.dua_consent, options.split
+        )
         generator = _load_model(config, options)
         versions = _versions(tasks, generator)
         about = {"versions": versions, **backend.about, **consent}
@@ -355,7 +357,9 @@ def _run_pipeline(
         tasks=",".join(model.runs),
         pipeline_parameters=PipelineParameters(
             launcher_type=ParallelismManager[BACKENDS[options.backend].launcher],
-            custom_tasks_directory=whole_prompt_tasks(plans, protocols_of(options.protocol)[0], options.dictionary, options.split),
+            custom_tasks_directory=whole_prompt_tasks(
+                plans, protocols_of(options.protocol)[0], options.dictionary, options.split
+            ),
             max_samples=options.max_samples,
             bootstrap_iters=0,  # no standard errors: lighteval's own are about 32 times too small
         ),

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tiny_models import write_tiny
+from tiny_llama import write_tiny
 
 
 @pytest.fixture(scope="session")

@@ -6,41 +6,28 @@ from typing import Any
 
 import pytest
 from datasets import load_dataset
+from written_answers import USER, make_line, write_log
 
 from clinical_evals.cli import main
-from clinical_evals.clibench.prompts import PROMPT_VERSION, SYSTEM, TASK_PROMPTS
+from clinical_evals.clibench.prompts import SYSTEM
 from clinical_evals.errors import InputError
-from clinical_evals.markers import MIMIC_MARKER, SYNTHETIC_MARKER
-from clinical_evals.tasks.prediction_log import PredictionLog
+from clinical_evals.markers import MIMIC_MARKER
 from clinical_evals.training.tuning.build_preferences import build_preferences, read_prompt
 
-RUN: dict[str, Any] = {"task": "clibench:diagnosis", "split": "train", "prompt": PROMPT_VERSION, "settings": {}}
-USER = f"{TASK_PROMPTS['diagnosis'].instruction}\n\nfever\n\n{TASK_PROMPTS['diagnosis'].question}"
-SENT = f"<|im_start|>system\n{SYSTEM}<|im_end|>\n<|im_start|>user\n{USER}<|im_end|>\n<|im_start|>assistant\n"
 
-
-def _line(row: int, answers: list[str], gold: list[str], finish: list[str] | None = None) -> dict[str, Any]:
-    return {
-        "key": f"key-{row}", "row": row, "subject_id": row, "prompt": SENT, "answers": answers,
-        "finish": finish or ["stop"] * len(answers), "gold": gold, "input_tokens": 10, "whole_tokens": 10,
-        "kept_prompt": 1.0, "kept_long": 1.0, "output_tokens": [5] * len(answers),
-    }  # fmt: skip
-
-
-def _log(path: Path, lines: list[dict[str, Any]], source: str = SYNTHETIC_MARKER, **run: Any) -> Path:
-    log = PredictionLog(path / "predictions.jsonl", RUN | run, {"source": source})
-    log.append(lines)
-    log.close()
-    return log.path
+def _log(folder: Path, lines: list[dict[str, Any]], **about: Any) -> Path:
+    return write_log(folder, lines, **{"split": "train"} | about)
 
 
 def test_best_and_worst_by_hand(tmp_path: Path) -> None:
     lines = [
-        _line(0, ["I10", "E11.9\nI10", "J18.9"], ["E11.9", "I10"]),  # half, all, nothing
-        _line(1, ["I10", "I10"], ["I10"]),  # a tie
-        _line(2, ["I10\nE11.9", "I10"], ["I10", "E11.9"], ["length", "stop"]),  # the best was cut; what is left is worst
-        _line(3, ["I10", "E11.9"], ["I10"], ["length", "length"]),
-        _line(4, ["", "I10"], ["I10"]),  # an empty answer is the worst one
+        make_line(0, ["I10", "E11.9\nI10", "J18.9"], ["E11.9", "I10"]),  # half, all, nothing
+        make_line(1, ["I10", "I10"], ["I10"]),  # a tie
+        make_line(
+            2, ["I10\nE11.9", "I10"], ["I10", "E11.9"], ["length", "stop"]
+        ),  # the best was cut; what is left is worst
+        make_line(3, ["I10", "E11.9"], ["I10"], ["length", "length"]),
+        make_line(4, ["", "I10"], ["I10"]),  # an empty answer is the worst one
     ]
     about = build_preferences(_log(tmp_path, lines), tmp_path / "rows")
     first, second = load_dataset(str(tmp_path / "rows"), split="train")
@@ -53,7 +40,7 @@ def test_best_and_worst_by_hand(tmp_path: Path) -> None:
 
 
 def test_the_mark_comes_from_the_log(tmp_path: Path) -> None:
-    line = _line(0, ["I10", "E11.9"], ["I10"])
+    line = make_line(0, ["I10", "E11.9"], ["I10"])
     log = _log(tmp_path, [line], source=MIMIC_MARKER)
     assert build_preferences(log, tmp_path / "rows")["source"] == MIMIC_MARKER
     assert MIMIC_MARKER in (tmp_path / "rows" / "README.md").read_text()
@@ -69,7 +56,7 @@ def test_the_mark_comes_from_the_log(tmp_path: Path) -> None:
     ],
 )
 def test_logs_without_preferences(tmp_path: Path, answers: list[str], run: dict[str, Any], message: str) -> None:
-    log = _log(tmp_path, [_line(0, answers, ["I10"])], **run)
+    log = _log(tmp_path, [make_line(0, answers, ["I10"])], **run)
     with pytest.raises(InputError, match=message):
         build_preferences(log, tmp_path / "rows")
     assert not (tmp_path / "rows").exists()
@@ -88,7 +75,7 @@ def test_sampled_answers_to_the_train_split_become_pairs(
     """From a model to pairs: one that answers any letter and 10, which is a code, right or wrong, or none."""
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "tasks")
     from chain_model import write_letter_model
-    from tiny_models import make_tokenizer
+    from tiny_llama import make_tokenizer
 
     model = write_letter_model(tmp_path / "model", make_tokenizer())
     arguments = ["--tasks", "clibench|diagnosis", "--split", "train", "--samples", "6", "--context", "2048"]

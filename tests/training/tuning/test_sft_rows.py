@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from datasets import load_dataset
-from tiny_models import NO_SYSTEM_ROLE, make_tokenizer
+from tiny_llama import NO_SYSTEM_ROLE, make_tokenizer
 
 import clinical_evals  # noqa: F401  # the bare names
-from clinical_evals.clibench.prompts import SYSTEM, TASK_PROMPTS
 from clinical_evals.cli import main
+from clinical_evals.clibench.prompts import SYSTEM, TASK_PROMPTS
 from clinical_evals.datasets_hub.source import SOURCE_KEY
 from clinical_evals.errors import GuardError, InputError, ResourceMissingError, UnknownNameError
 from clinical_evals.hub.guard import check_may_leave
@@ -101,10 +101,10 @@ def test_long_prompts_are_cut_and_completions_stay_whole(tiny: Path, rows: Path)
 def test_the_prompt_is_the_one_of_the_evaluation(tiny: Path, tmp_path: Path) -> None:
     from transformers import AutoTokenizer
 
+    from clinical_evals.clibench.prompts import only_shown, user_text
     from clinical_evals.clibench.segments import LONG, render_segments
     from clinical_evals.ontology import get_system
     from clinical_evals.tasks.models.chat import ChatPrompt
-    from clinical_evals.clibench.prompts import only_shown, user_text
     from clinical_evals.truncation import Room, fit_prompt
 
     build_sft(Request("procedure", str(tiny), tmp_path / "rows", max_length=4096, limit=1))
@@ -136,7 +136,9 @@ def test_new_rows_at_an_old_place_are_read(tiny: Path, tmp_path: Path) -> None:
 
 def test_the_mark_of_mimic_goes_with_the_rows(tiny: Path, tmp_path: Path) -> None:
     data = _built(tmp_path, _sample_rows(1), MIMIC_MARKER)
-    assert build_sft(Request("diagnosis", str(tiny), tmp_path / "rows", data, max_length=1024))["source"] == MIMIC_MARKER
+    assert (
+        build_sft(Request("diagnosis", str(tiny), tmp_path / "rows", data, max_length=1024))["source"] == MIMIC_MARKER
+    )
     for file in sorted((tmp_path / "rows").iterdir()):
         with pytest.raises(GuardError, match="marker"):
             check_may_leave(file, PUBLIC)

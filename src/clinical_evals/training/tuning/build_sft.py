@@ -123,7 +123,12 @@ def _about(request: Request, max_length: int, rows: list[SftRow], without_gold: 
         "rows_without_gold": without_gold,
         "prompts_cut": sum(row.kept < 1 for row in rows),
         "max_length": max_length,
-        "tokens": {"min": min(lengths), "median": statistics.median(lengths), "max": max(lengths), "sum": sum(lengths)},
+        "tokens": {
+            "min": min(lengths),
+            "median": statistics.median(lengths),
+            "max": max(lengths),
+            "sum": sum(lengths),
+        },
         "completion_tokens": sum(row.tokens.completion for row in rows),
         "tokenizer": Path(request.tokenizer).name if Path(request.tokenizer).is_dir() else request.tokenizer,
         "prompt_version": PROMPT_VERSION,

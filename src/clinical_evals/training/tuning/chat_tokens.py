@@ -69,7 +69,9 @@ class ChatTokens:
         before = self._encode(prompt, add_generation_prompt=True)
         whole = self._encode([*prompt, *completion])
         pairs = zip(before, whole, strict=False)
-        common = next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(before), len(whole)))
+        common = next(
+            (place for place, (one, other) in enumerate(pairs) if one != other), min(len(before), len(whole))
+        )
         return RowTokens(common, len(whole))
 
     def count(self, messages: Sequence[Message]) -> int:

@@ -1,4 +1,4 @@
-"""`clinical-evals tuned card`: README.md and `.eval_results` of a tuned model, written from what is known, not by hand.
+"""`clinical-evals tuned card`: README.md and `.eval_results` of a tuned model, written from what is known.
 
 The mark of the training rows stands in the tags and the text: the guard reads it there, and so does a reader.
 """

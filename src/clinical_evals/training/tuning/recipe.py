@@ -1,7 +1,8 @@
 """A recipe for `trl sft --config` or `trl dpo --config`, read by TRL's own parser.
 
-TRL's scripts ignore a key that they do not know (under `accelerate launch` a misspelt `max_lenght` trains at 1024), and
-`trl` takes it for an argument of accelerate and prints that one's usage. Here it is an error with the nearest keys.
+TRL's scripts ignore a key that they do not know (under `accelerate launch` a misspelt `max_lenght` trains at 1024),
+and `trl` takes it for an argument of accelerate and prints that one's usage. Here it is an error with the nearest
+keys.
 """
 
 import contextlib
@@ -16,7 +17,15 @@ import yaml
 from clinical_evals.errors import InputError, ResourceMissingError
 
 LAUNCH_KEYS = frozenset(
-    ("accelerate_config", "num_processes", "num_machines", "machine_rank", "main_process_ip", "main_process_port", "env")
+    (
+        "accelerate_config",
+        "num_processes",
+        "num_machines",
+        "machine_rank",
+        "main_process_ip",
+        "main_process_port",
+        "env",
+    )
 )
 """What `trl` hands on to `accelerate launch`, and `env`, which its parser reads itself."""
 
@@ -89,7 +98,9 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"no recipe at {path} ({error.strerror}). Those of this package: training/recipes/.") from error
+        raise InputError(
+            f"no recipe at {path} ({error.strerror}). Those of this package: training/recipes/."
+        ) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not readable YAML: {error}") from error
     if not isinstance(found, dict):

@@ -1,7 +1,7 @@
 """`clinical-evals check-recipe`: what TRL would make of a recipe and its rows, before hours are spent on it.
 
-TRL keeps the first `max_length` tokens of a row, 1024 where nothing is said. A long prompt so loses its completion: the
-row is dropped without a word, or trains on nothing. Here such a row is an error.
+TRL keeps the first `max_length` tokens of a row, 1024 where nothing is said. A long prompt so loses its completion:
+the row is dropped without a word, or trains on nothing. Here such a row is an error.
 """
 
 from collections.abc import Iterator, Mapping
@@ -46,8 +46,8 @@ def check_recipe(path: Path, trainer: str | None = None) -> str:
     found = check_rows(recipe)
     if recipe.training.push_to_hub and found.source != SYNTHETIC_MARKER:
         raise GuardError(
-            f"{path}: push_to_hub would send weights that were trained on rows with the mark {found.source!r}, and TRL "
-            "asks no one. Set push_to_hub: false."
+            f"{path}: push_to_hub would send weights that were trained on rows with the mark {found.source!r}, and "
+            "TRL asks no one. Set push_to_hub: false."
         )
     noted = note_source(Path(recipe.training.output_dir), found.source, recipe)
     said = [
@@ -101,13 +101,15 @@ def _lost(where: str, column: str, left: int, completion: int, whole: int, limit
 
 def _folder(recipe: Recipe) -> Path:
     if recipe.mixture.datasets:
-        raise InputError(f"{recipe.path}: datasets: give one folder of rows as dataset_name, which is what is checked.")
+        raise InputError(
+            f"{recipe.path}: datasets: give one folder of rows as dataset_name, which is what is checked."
+        )
     name = recipe.script.dataset_name
     if not name or not Path(name).is_dir():
         kind = "sft" if recipe.trainer == "sft" else "preferences"
         raise InputError(
-            f"{recipe.path}: dataset_name {name!r} is no folder here (paths are relative to where the command is run). "
-            f"`clinical-evals build {kind} --out {name or 'DIR'}` writes it."
+            f"{recipe.path}: dataset_name {name!r} is no folder here (paths are relative to where the command is "
+            f"run). `clinical-evals build {kind} --out {name or 'DIR'}` writes it."
         )
     return Path(name)
 
@@ -150,9 +152,7 @@ def _rows(recipe: Recipe, folder: Path) -> Any:
     return splits[split]
 
 
-def _measured(
-    recipe: Recipe, row: Mapping[str, Any], number: int, chat: ChatTokens
-) -> Iterator[tuple[str, Any]]:
+def _measured(recipe: Recipe, row: Mapping[str, Any], number: int, chat: ChatTokens) -> Iterator[tuple[str, Any]]:
     columns = COMPLETIONS[recipe.trainer]
     for column in ("prompt", *columns):
         if not isinstance(row.get(column), list):

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 ROWS, CARD, ABOUT = "train.parquet", "README.md", "build.json"
 
 
-def write_rows(out: Path, records: Sequence[Mapping[str, Any]], title: str, source: str, about: dict[str, Any]) -> None:
+def write_rows(
+    out: Path, records: Sequence[Mapping[str, Any]], title: str, source: str, about: dict[str, Any]
+) -> None:
     """Write the folder; each of its files is there whole or as it was before.
 
     Args:
@@ -62,7 +64,8 @@ def read_source(folder: Path) -> str:
     """
     if not folder.is_dir():
         raise InputError(
-            f"{folder} is not a folder of training rows. `clinical-evals build sft` and `build preferences` write such."
+            f"{folder} is not a folder of training rows: `clinical-evals build sft` and `build preferences` write "
+            "such."
         )
     said = [str(read_about(folder).get("source")), *map(_mark_of_parquet, sorted(folder.rglob("*.parquet")))]
     marks = set(map(mark_in, said))

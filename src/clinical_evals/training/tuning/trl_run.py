@@ -21,8 +21,14 @@ def train(recipe: Path, overrides: Sequence[str] = ()) -> list[float]:
     Raises:
         InputError: see `read_recipe`.
     """
+    import torch
+
     read = read_recipe(recipe, overrides=overrides)
-    import_module(f"trl.scripts.{read.trainer}").main(read.script, read.training, read.model, read.mixture)
+    script = import_module(f"trl.scripts.{read.trainer}")
+    with torch.enable_grad():  # an evaluation by lighteval in the same process leaves gradients switched off
+        script.main(read.script, read.training, read.model, read.mixture)
     states = Path(read.training.output_dir).glob("checkpoint-*/trainer_state.json")
-    last = max((json.loads(path.read_text(encoding="utf-8")) for path in states), key=lambda state: state["global_step"])
+    last = max(
+        (json.loads(path.read_text(encoding="utf-8")) for path in states), key=lambda state: state["global_step"]
+    )
     return [step["loss"] for step in last["log_history"] if "loss" in step]
