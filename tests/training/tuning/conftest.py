@@ -29,7 +29,8 @@ def mimic_rows(rows: Path, tmp_path: Path) -> Path:
 
     from clinical_evals.markers import MIMIC_MARKER
     from clinical_evals.training.tuning.row_files import write_rows
+    from clinical_evals.training.tuning.sft_row import COLUMNS
 
     folder = tmp_path / "mimic-rows"
-    write_rows(folder, load_dataset(str(rows), split="train").to_list(), "Rows", MIMIC_MARKER, {"task": "diagnosis"})
+    write_rows(folder, load_dataset(str(rows), split="train"), COLUMNS, "Rows", MIMIC_MARKER, dict)
     return folder

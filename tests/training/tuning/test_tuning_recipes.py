@@ -11,7 +11,8 @@ from clinical_evals.cli import main
 from clinical_evals.errors import GuardError, InputError
 from clinical_evals.hub.guard import check_may_leave
 from clinical_evals.hub.target import Target
-from clinical_evals.markers import MIMIC_MARKER
+from clinical_evals.markers import MIMIC_MARKER, SYNTHETIC_MARKER
+from clinical_evals.training.tuning.build_preferences import COLUMNS, Pair
 from clinical_evals.training.tuning.recipe import read_recipe
 from clinical_evals.training.tuning.recipe_check import check_recipe, check_rows
 from clinical_evals.training.tuning.row_files import write_rows
@@ -29,10 +30,9 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     prompt = [{"role": "user", "content": "Which diagnoses?"}]
     answers = ({"chosen": "I10", "rejected": "E11.9"}, {"chosen": "E11.9", "rejected": ""})
     records = [
-        {"prompt": prompt, **{name: [{"role": "assistant", "content": text}] for name, text in row.items()}, "row": at}
-        for at, row in enumerate(answers)
+        Pair(prompt, row["chosen"], row["rejected"], 1.0, 0.0, at).as_record() for at, row in enumerate(answers)
     ]
-    write_rows(folder, records, "Pairs", "clinical-evals:synthetic", {"task": "diagnosis"})
+    write_rows(folder, records, COLUMNS, "Pairs", SYNTHETIC_MARKER, dict)
     return folder
 
 

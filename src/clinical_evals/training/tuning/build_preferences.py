@@ -19,8 +19,14 @@ from clinical_evals.tasks.logged_rows import read_rows
 from clinical_evals.tasks.prediction_log import Line
 from clinical_evals.tasks.scored.answered_rows import find_scorer
 from clinical_evals.training.tuning.chat_tokens import Message
-from clinical_evals.training.tuning.row_files import write_rows
+from clinical_evals.training.tuning.row_files import Columns, write_rows
 from clinical_evals.version import __version__
+
+COLUMNS: Columns = {
+    **dict.fromkeys(("prompt", "chosen", "rejected"), "messages"),
+    **dict.fromkeys(("f1_chosen", "f1_rejected"), "float"),
+    "row": "int",
+}
 
 
 class Pair(NamedTuple):
@@ -101,9 +107,9 @@ def build_preferences(log: Path, out: Path, show: Callable[[str], None] = lambda
     }
     source = mark_in(str(found.header.get("source", "")))
     title = f"CliBench, {config.replace('_', ' ')}: pairs of answers for preference tuning"
-    write_rows(out, [pair.as_record() for pair in pairs], title, source, about)
-    show(format_pairs(about, out))
-    return {"source": source, **about}
+    said = write_rows(out, [pair.as_record() for pair in pairs], COLUMNS, title, source, lambda: about)
+    show(format_pairs(said, out))
+    return said
 
 
 def format_pairs(about: Mapping[str, Any], out: Path) -> str:

@@ -1,7 +1,8 @@
 """`clinical-evals build sft`: the train split of a CliBench task as rows for TRL's SFT (protocol.md 2.7)."""
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,8 +10,9 @@ from clinical_evals.clibench.prompts import PROMPT_VERSION, TASK_PROMPTS
 from clinical_evals.datasets_hub.source import mark_in
 from clinical_evals.errors import InputError, UnknownNameError
 from clinical_evals.training.tuning.chat_tokens import ChatTokens
+from clinical_evals.training.tuning.in_threads import map_in_threads
 from clinical_evals.training.tuning.row_files import write_rows
-from clinical_evals.training.tuning.sft_row import SftRow, make_row
+from clinical_evals.training.tuning.sft_row import COLUMNS, SftRow, make_row
 from clinical_evals.training.tuning.targets import DEFAULT_TARGET, TARGETS, completion
 from clinical_evals.version import __version__
 
@@ -49,11 +51,11 @@ def build_sft(request: Request, show: Callable[[str], None] = lambda _: None) ->
     max_length = request.max_length or min(LONGEST, chat.longest or LONGEST)
     rows = _train_split(request)
     source = mark_in(rows.info.description or "")
-    made, without_gold = _make(request, rows, chat, max_length)
-    about = _about(request, max_length, made, without_gold)
-    write_rows(request.out, [row.as_record() for row in made], _title(request.task), source, about)
+    counted = _Counted(request, max_length)
+    records = (row.as_record() for row in counted.count(_make(request, rows, chat, max_length, counted)))
+    about = write_rows(request.out, records, COLUMNS, _title(request.task), source, counted.about)
     show(format_rows(about, request.out))
-    return {"source": source, **about}
+    return about
 
 
 def format_rows(about: dict[str, Any], out: Path) -> str:
@@ -94,46 +96,73 @@ def _train_split(request: Request) -> Any:
         ) from error
 
 
-def _make(request: Request, rows: Any, chat: ChatTokens, max_length: int) -> tuple[list[SftRow], int]:
-    from tqdm import tqdm
+def _make(
+    request: Request, rows: Iterable[Mapping[str, Any]], chat: ChatTokens, max_length: int, counted: "_Counted"
+) -> Iterator[SftRow]:
+    with_gold = islice(counted.with_gold(rows), request.limit)
 
-    made: list[SftRow] = []
-    without_gold = 0
-    for row in tqdm(rows, "rows", leave=False, unit="row", delay=2):
-        if request.limit is not None and len(made) == request.limit:
-            break
-        if not row["codes"]:
-            without_gold += 1
-            continue
-        made.append(make_row(row, request.task, completion(row, request.task, request.target), chat, max_length))
-    if not made:
-        raise InputError(
-            f"no row of the train split of {request.task} has gold ({without_gold} without): there is nothing to "
-            "train on."
-        )
-    return made, without_gold
+    def make(row: Mapping[str, Any]) -> SftRow:
+        return make_row(row, request.task, completion(row, request.task, request.target), chat, max_length)
+
+    return map_in_threads(make, with_gold)
 
 
-def _about(request: Request, max_length: int, rows: list[SftRow], without_gold: int) -> dict[str, Any]:
-    lengths = [row.tokens.whole for row in rows]
-    return {
-        "task": request.task,
-        "target": request.target,
-        "rows": len(rows),
-        "rows_without_gold": without_gold,
-        "prompts_cut": sum(row.kept < 1 for row in rows),
-        "max_length": max_length,
-        "tokens": {
-            "min": min(lengths),
-            "median": statistics.median(lengths),
-            "max": max(lengths),
-            "sum": sum(lengths),
-        },
-        "completion_tokens": sum(row.tokens.completion for row in rows),
-        "tokenizer": Path(request.tokenizer).name if Path(request.tokenizer).is_dir() else request.tokenizer,
-        "prompt_version": PROMPT_VERSION,
-        "clinical_evals": __version__,
-    }
+class _Counted:
+    """What becomes of the rows, counted as they pass."""
+
+    def __init__(self, request: Request, max_length: int) -> None:
+        self.request, self.max_length = request, max_length
+        self.without_gold = self.cut = self.completion_tokens = 0
+        self.lengths: list[int] = []
+
+    def with_gold(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+        """Those of the rows of the dataset that have any."""
+        for row in rows:
+            if row["codes"]:
+                yield row
+            else:
+                self.without_gold += 1
+
+    def count(self, rows: Iterable[SftRow]) -> Iterator[SftRow]:
+        """The same rows."""
+        from tqdm import tqdm
+
+        for row in tqdm(rows, "rows", leave=False, unit="row", delay=2):
+            self.lengths.append(row.tokens.whole)
+            self.cut += row.kept < 1
+            self.completion_tokens += row.tokens.completion
+            yield row
+
+    def about(self) -> dict[str, Any]:
+        """For build.json.
+
+        Raises:
+            InputError: there was no row.
+        """
+        request, lengths = self.request, self.lengths
+        if not lengths:
+            raise InputError(
+                f"no row of the train split of {request.task} has gold ({self.without_gold} without): there is "
+                "nothing to train on."
+            )
+        return {
+            "task": request.task,
+            "target": request.target,
+            "rows": len(lengths),
+            "rows_without_gold": self.without_gold,
+            "prompts_cut": self.cut,
+            "max_length": self.max_length,
+            "tokens": {
+                "min": min(lengths),
+                "median": statistics.median(lengths),
+                "max": max(lengths),
+                "sum": sum(lengths),
+            },
+            "completion_tokens": self.completion_tokens,
+            "tokenizer": Path(request.tokenizer).name if Path(request.tokenizer).is_dir() else request.tokenizer,
+            "prompt_version": PROMPT_VERSION,
+            "clinical_evals": __version__,
+        }
 
 
 def _title(task: str) -> str:

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from clinical_evals.errors import GuardError, InputError
 from clinical_evals.markers import SYNTHETIC_MARKER
-from clinical_evals.training.tuning.chat_tokens import ChatTokens
+from clinical_evals.training.tuning.chat_tokens import ChatTokens, RowTokens
+from clinical_evals.training.tuning.in_threads import map_in_threads
 from clinical_evals.training.tuning.recipe import Recipe, read_recipe
 from clinical_evals.training.tuning.row_files import read_about, read_source
 from clinical_evals.training.tuning.weights_source import note_source
@@ -71,10 +72,15 @@ def check_rows(recipe: Recipe) -> CheckedRows:
     limit = _max_length(recipe)
     chat = ChatTokens(_model(recipe), _template(recipe))
     rows = _rows(recipe, folder)
-    number = longest = learnt = 0
-    for number, row in enumerate(rows, 1):
-        for column, tokens in _measured(recipe, row, number - 1, chat):
-            where = f"{recipe.path}: row {number - 1}{_named(row)}"
+    checked = longest = learnt = 0
+
+    def measure(numbered: tuple[int, Mapping[str, Any]]) -> list[tuple[str, str, RowTokens]]:
+        at, row = numbered
+        where = f"{recipe.path}: row {at}{_named(row)}"
+        return [(where, column, tokens) for column, tokens in _measured(recipe, row, at, chat)]
+
+    for checked, found in enumerate(map_in_threads(measure, enumerate(rows)), 1):  # noqa: B007  # is read below
+        for where, column, tokens in found:
             left = tokens.learnt_within(limit)
             if left < tokens.completion:
                 raise InputError(_lost(where, column, left, tokens.completion, tokens.whole, limit or 0))
@@ -83,12 +89,12 @@ def check_rows(recipe: Recipe) -> CheckedRows:
                     f"{where}: no supervised token: its {column} is empty in the chat template of {chat.name}."
                 )
             longest, learnt = max(longest, tokens.whole), learnt + left
-    if not number:
+    if not checked:
         raise InputError(
             f"{folder}, split {recipe.script.dataset_train_split}: there is no row in it. `clinical-evals build "
             "sft` writes such a folder."
         )
-    return CheckedRows(number, longest, learnt, read_source(folder))
+    return CheckedRows(checked, longest, learnt, read_source(folder))
 
 
 def _lost(where: str, column: str, left: int, completion: int, whole: int, limit: int) -> str:
@@ -152,7 +158,9 @@ def _rows(recipe: Recipe, folder: Path) -> Any:
     return splits[split]
 
 
-def _measured(recipe: Recipe, row: Mapping[str, Any], number: int, chat: ChatTokens) -> Iterator[tuple[str, Any]]:
+def _measured(
+    recipe: Recipe, row: Mapping[str, Any], number: int, chat: ChatTokens
+) -> Iterator[tuple[str, RowTokens]]:
     columns = COMPLETIONS[recipe.trainer]
     for column in ("prompt", *columns):
         if not isinstance(row.get(column), list):

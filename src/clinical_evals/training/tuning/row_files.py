@@ -7,9 +7,11 @@ file, in the card and in build.json, so that the guard knows each of them. The c
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import yaml
 
@@ -18,42 +20,77 @@ from clinical_evals.errors import InputError
 from clinical_evals.markers import MIMIC_MARKER, PATIENT_MARKER, SYNTHETIC_MARKER
 from clinical_evals.write_aside import written_aside
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 ROWS, CARD, ABOUT = "train.parquet", "README.md", "build.json"
+BATCH = 512
+"""Rows that are written together."""
+
+Record = Mapping[str, Any]
+Columns = Mapping[str, Literal["messages", "int", "float"]]
+"""By name what is in a column; messages have a role and a content."""
 
 
 def write_rows(
-    out: Path, records: Sequence[Mapping[str, Any]], title: str, source: str, about: dict[str, Any]
-) -> None:
+    out: Path,
+    records: Iterable[Record],
+    columns: Columns,
+    title: str,
+    source: str,
+    about: Callable[[], dict[str, Any]],
+) -> dict[str, Any]:
     """Write the folder; each of its files is there whole or as it was before.
 
     Args:
         out: the folder; it is made if need be.
-        records: the rows; values are lists of messages, numbers or text.
+        records: the rows, taken one after the other: they need not fit into memory.
+        columns: of the rows.
         title: of the card.
         source: the mark of `clinical_evals.markers` that the rows carry.
-        about: what was counted and chosen, for build.json and card.
+        about: what was counted and chosen, for build.json and card; asked when all rows are written.
+
+    Returns:
+        What build.json says.
 
     Raises:
-        InputError: the folder cannot be written to.
+        InputError: the folder cannot be written to, or what making a record raises; nothing is then written.
     """
-    import pyarrow.parquet as pq
-
-    table = _table(records).replace_schema_metadata({SOURCE_KEY: source.encode()})
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        with written_aside(out / ROWS) as aside:
-            pq.write_table(table, aside)
-            digest = hashlib.sha256(aside.read_bytes()).hexdigest()
-        about = {"source": source, "sha256": digest, **about}
+        with _new_folder(out), written_aside(out / ROWS) as aside:
+            _write_parquet(records, columns, source, aside)
+            with aside.open("rb") as stream:
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            said = {"source": source, "sha256": digest, **about()}
         with written_aside(out / ABOUT) as aside:
-            aside.write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            aside.write_text(json.dumps(said, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         with written_aside(out / CARD) as aside:
-            aside.write_text(_card(title, source, digest, about), encoding="utf-8")
+            aside.write_text(_card(title, source, digest, said), encoding="utf-8")
     except OSError as error:
         raise InputError(f"{out} cannot be written ({error.strerror or error}). Give another --out FOLDER.") from error
+    return said
+
+
+@contextmanager
+def _new_folder(out: Path) -> Iterator[None]:
+    """Make the folder; where the block fails, it goes again if nothing is in it."""
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            out.rmdir()
+        raise
+
+
+def _write_parquet(records: Iterable[Record], columns: Columns, source: str, path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    message = pa.struct([("role", pa.string()), ("content", pa.string())])
+    kinds = {"messages": pa.list_(message), "int": pa.int64(), "float": pa.float64()}
+    schema = pa.schema([(name, kinds[kind]) for name, kind in columns.items()], {SOURCE_KEY: source.encode()})
+    rest = iter(records)
+    with pq.ParquetWriter(path, schema) as writer:
+        while batch := list(islice(rest, BATCH)):
+            writer.write_table(pa.Table.from_pylist(list(map(dict, batch)), schema=schema))
 
 
 def read_source(folder: Path) -> str:
@@ -99,29 +136,6 @@ def _mark_of_parquet(path: Path) -> str:
     except (OSError, pa.ArrowInvalid) as error:
         raise InputError(f"{path} is not a readable Parquet file: {error}") from error
     return bytes(metadata.get(SOURCE_KEY, b"")).decode(errors="replace")
-
-
-def _table(records: Sequence[Mapping[str, Any]]) -> "pa.Table":
-    import pyarrow as pa
-
-    message = pa.struct([("role", pa.string()), ("content", pa.string())])
-    first = records[0]
-    kinds = {name: _kind(value, pa.list_(message)) for name, value in first.items()}
-    return pa.Table.from_pylist(list(map(dict, records)), schema=pa.schema(list(kinds.items())))
-
-
-def _kind(value: object, messages: "pa.DataType") -> "pa.DataType":
-    import pyarrow as pa
-
-    match value:
-        case list():
-            return messages
-        case int():
-            return pa.int64()
-        case float():
-            return pa.float64()
-        case _:
-            return pa.string()
 
 
 def _card(title: str, source: str, digest: str, about: Mapping[str, Any]) -> str:

@@ -8,7 +8,10 @@ from clinical_evals.clibench.segments import LONG, Segments, render_segments
 from clinical_evals.errors import InputError
 from clinical_evals.ontology import get_system
 from clinical_evals.training.tuning.chat_tokens import ChatTokens, Message, RowTokens
+from clinical_evals.training.tuning.row_files import Columns
 from clinical_evals.truncation import CUT_AWAY, Room, fit_prompt
+
+COLUMNS: Columns = {"prompt": "messages", "completion": "messages", "hadm_id": "int"}
 
 
 class SftRow(NamedTuple):
