@@ -16,6 +16,7 @@ from clinical_evals.hub.target import Target
 from clinical_evals.markers import MIMIC_MARKER, SYNTHETIC_MARKER
 from clinical_evals.tasks.models.model_files import identify_model
 from clinical_evals.training.tuning.merge import Request, merge_adapter
+from clinical_evals.training.tuning.model_card import write_card
 from clinical_evals.training.tuning.recipe_check import check_recipe
 from clinical_evals.training.tuning.trl_run import train
 
@@ -106,6 +107,27 @@ def test_what_is_no_adapter(tiny: Path, adapter: Path, tmp_path: Path, capsys: p
     config = json.loads((adapter / "adapter_config.json").read_text()) | {"peft_type": "IA3"}
     (adapter / "adapter_config.json").write_text(json.dumps(config))
     assert "expected peft_type LORA, found IA3" in refused(adapter)
+
+
+def test_the_card_of_a_model_of_mimic(
+    trained: Path, tiny: Path, mimic_rows: Path, adapter: Path, tmp_path: Path
+) -> None:
+    (adapter / "clinical_evals_source.json").unlink()
+    merge_adapter(Request(adapter, tmp_path / "merged", rows=mimic_rows))
+    base_log, log = (
+        write_log(
+            tmp_path / "logs" / model.name,
+            [make_line(row, [answer], ["I10"]) for row in range(2)],
+            model={"weights": identify_model(str(model))},
+        )
+        for model, answer in ((tiny, "E11.9"), (tmp_path / "merged", "I10"))
+    )
+    write_card(tmp_path / "merged", trained, base_log, log)
+    card = tmp_path / "merged" / "README.md"
+    assert "PhysioNet Credentialed Health Data License" in card.read_text()
+    with pytest.raises(GuardError, match="marker"):
+        check_may_leave(card, PUBLIC)
+    assert check_may_leave(tmp_path / "merged" / ".eval_results", PUBLIC)  # scores may be published
 
 
 def test_base_beside_tuned_and_the_card(

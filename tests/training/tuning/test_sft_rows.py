@@ -170,6 +170,15 @@ def test_an_empty_split(tiny: Path, tmp_path: Path, rows: int, splits: tuple[str
     assert not (tmp_path / "rows").exists()
 
 
+def test_asking_a_train_split_that_is_not_there(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CLIBENCH_DIR", str(_built(tmp_path, [], SYNTHETIC_MARKER, splits=("test",))))
+    run = ["eval", "accelerate", f"model_name={tiny}", "--tasks", "clibench|diagnosis", "--split", "train"]
+    assert main([*run, "--output-dir", str(tmp_path / "runs")]) == 2
+    assert "--split train: the data of clibench:diagnosis has only test" in capsys.readouterr().err
+
+
 def test_a_tokenizer_without_chat_template(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make_tokenizer(template=None).save_pretrained(tmp_path / "tokenizer")
     arguments = ["--task", "diagnosis", "--tokenizer", str(tmp_path / "tokenizer"), "--out", str(tmp_path / "rows")]

@@ -33,6 +33,7 @@ _OF_SOURCE = {
         f"them, and the scores say nothing about the published results ({SYNTHETIC_MARKER})."
     ),
 }
+_MIMIC_LICENCE = "https://physionet.org/content/mimiciv/view-license/3.1/"
 _SHOWN = (
     "max_length", "num_train_epochs", "max_steps", "learning_rate", "lr_scheduler_type", "warmup_steps",
     "per_device_train_batch_size", "gradient_accumulation_steps", "bf16", "seed", "beta", "use_peft", "lora_r",
@@ -102,6 +103,7 @@ def _card(name: str, recipe: Recipe, comparison: Comparison, source: str) -> str
         pipeline_tag="text-generation",
         license="apache-2.0" if source == SYNTHETIC_MARKER else "other",
         license_name=None if source == SYNTHETIC_MARKER else _licence(source),
+        license_link=_MIMIC_LICENCE if source == MIMIC_MARKER else None,
         tags=["clibench", "trl", recipe.trainer, "clinical-evals", source],
         model_name=name,
         eval_results=model_index(comparison, task.config, task.description),

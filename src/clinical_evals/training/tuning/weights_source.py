@@ -61,12 +61,14 @@ def write_source(folder: Path, source: str, about: dict[str, Any]) -> Path:
 
 
 def noted_source(folder: Path) -> str | None:
-    """The mark in a folder of weights; None where there is no such file.
+    """The mark in a folder of weights, for a checkpoint that of the run; None where there is no such file.
 
     Raises:
         InputError: the file is damaged.
     """
     path = folder / SOURCE_FILE
+    if folder.name.startswith("checkpoint-") and not path.is_file():
+        path = folder.parent / SOURCE_FILE
     if not path.is_file():
         return None
     try:
