@@ -5,16 +5,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
+from built_rows import built, sample_rows
 from datasets import load_dataset
 from tiny_llama import NO_SYSTEM_ROLE, make_tokenizer
 
 import clinical_evals  # noqa: F401  # the bare names
 from clinical_evals.cli import main
 from clinical_evals.clibench.prompts import SYSTEM, TASK_PROMPTS
-from clinical_evals.datasets_hub.source import SOURCE_KEY
 from clinical_evals.errors import GuardError, InputError, ResourceMissingError, UnknownNameError
 from clinical_evals.hub.guard import check_may_leave
 from clinical_evals.hub.target import Target
@@ -25,23 +23,6 @@ from clinical_evals.training.tuning.build_sft import Request, build_sft
 from clinical_evals.training.tuning.targets import TARGETS, completion
 
 PUBLIC = Target("hub-public", "someone/rows")
-
-
-def _built(
-    tmp_path: Path, rows: list[dict[str, Any]], source: str, splits: tuple[str, ...] = ("test", "train")
-) -> Path:
-    """A folder of built data whose train split holds these rows."""
-    schema = load_dataset("clibench", "diagnosis", split="train").data.table.schema
-    folder = tmp_path / "built"
-    (folder / "diagnosis").mkdir(parents=True)
-    for split in splits:
-        table = pa.Table.from_pylist(rows if split == "train" else _sample_rows(1), schema=schema)
-        pq.write_table(table.replace_schema_metadata({SOURCE_KEY: source}), folder / "diagnosis" / f"{split}.parquet")
-    return folder
-
-
-def _sample_rows(number: int) -> list[dict[str, Any]]:
-    return load_dataset("clibench", "diagnosis", split="train").select(range(number)).to_list()
 
 
 def _tokens(tokenizer: Any, row: dict[str, Any]) -> int:
@@ -83,7 +64,7 @@ def test_long_prompts_are_cut_and_completions_stay_whole(tiny: Path, rows: Path)
 
     tokenizer = AutoTokenizer.from_pretrained(tiny)
     made = load_dataset(str(rows), split="train").to_list()
-    gold = {row["hadm_id"]: row["codes"] for row in _sample_rows(4)}
+    gold = {row["hadm_id"]: row["codes"] for row in sample_rows(4)}
     assert [row["hadm_id"] for row in made] == list(gold)
     about = json.loads((rows / "build.json").read_text())
     lengths = [_tokens(tokenizer, row) for row in made]
@@ -128,14 +109,14 @@ def test_a_model_without_system_role_gets_it_in_the_user_turn(tmp_path: Path) ->
 
 def test_new_rows_at_an_old_place_are_read(tiny: Path, tmp_path: Path) -> None:
     for target, expected in (("codes", "I10"), ("titles", "Essential (primary) hypertension")):
-        data = _built(tmp_path / target, [_sample_rows(1)[0] | {"codes": ["I10"], "titles": [expected]}], "x")
+        data = built(tmp_path / target, [sample_rows(1)[0] | {"codes": ["I10"], "titles": [expected]}], "x")
         build_sft(Request("diagnosis", str(tiny), tmp_path / "rows", data, target, 1024))
         (row,) = load_dataset(str(tmp_path / "rows"), split="train")
         assert row["completion"] == [{"role": "assistant", "content": expected}]
 
 
 def test_the_mark_of_mimic_goes_with_the_rows(tiny: Path, tmp_path: Path) -> None:
-    data = _built(tmp_path, _sample_rows(1), MIMIC_MARKER)
+    data = built(tmp_path, sample_rows(1), MIMIC_MARKER)
     assert (
         build_sft(Request("diagnosis", str(tiny), tmp_path / "rows", data, max_length=1024))["source"] == MIMIC_MARKER
     )
@@ -150,8 +131,8 @@ def test_synthetic_rows_may_leave(rows: Path) -> None:
 
 
 def test_rows_without_gold_are_counted_and_left_out(tiny: Path, tmp_path: Path) -> None:
-    first, second = _sample_rows(2)
-    data = _built(tmp_path, [first | {"codes": [], "titles": []}, second], SYNTHETIC_MARKER)
+    first, second = sample_rows(2)
+    data = built(tmp_path, [first | {"codes": [], "titles": []}, second], SYNTHETIC_MARKER)
     about = build_sft(Request("diagnosis", str(tiny), tmp_path / "rows", data, max_length=1024))
     assert (about["rows"], about["rows_without_gold"]) == (1, 1)
 
@@ -164,7 +145,7 @@ def test_rows_without_gold_are_counted_and_left_out(tiny: Path, tmp_path: Path) 
     ],
 )
 def test_an_empty_split(tiny: Path, tmp_path: Path, rows: int, splits: tuple[str, ...], message: str) -> None:
-    data = _built(tmp_path, _sample_rows(rows), SYNTHETIC_MARKER, splits)
+    data = built(tmp_path, sample_rows(rows), SYNTHETIC_MARKER, splits)
     with pytest.raises(InputError, match=message):
         build_sft(Request("diagnosis", str(tiny), tmp_path / "rows", data))
     assert not (tmp_path / "rows").exists()
@@ -173,7 +154,7 @@ def test_an_empty_split(tiny: Path, tmp_path: Path, rows: int, splits: tuple[str
 def test_asking_a_train_split_that_is_not_there(
     tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("CLIBENCH_DIR", str(_built(tmp_path, [], SYNTHETIC_MARKER, splits=("test",))))
+    monkeypatch.setenv("CLIBENCH_DIR", str(built(tmp_path, [], SYNTHETIC_MARKER, splits=("test",))))
     run = ["eval", "accelerate", f"model_name={tiny}", "--tasks", "clibench|diagnosis", "--split", "train"]
     assert main([*run, "--output-dir", str(tmp_path / "runs")]) == 2
     assert "--split train: the data of clibench:diagnosis has only test" in capsys.readouterr().err

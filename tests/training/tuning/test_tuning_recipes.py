@@ -1,11 +1,13 @@
 """Recipes: what TRL would ignore or cut off in silence is an error; every one that is shipped trains."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from tiny_llama import write_recipe
+from built_rows import built, sample_rows
+from tiny_llama import NO_SYSTEM_ROLE, write_recipe
 
 from clinical_evals.cli import main
 from clinical_evals.errors import GuardError, InputError
@@ -13,13 +15,16 @@ from clinical_evals.hub.guard import check_may_leave
 from clinical_evals.hub.target import Target
 from clinical_evals.markers import MIMIC_MARKER, SYNTHETIC_MARKER
 from clinical_evals.training.tuning.build_preferences import COLUMNS, Pair
+from clinical_evals.training.tuning.build_sft import Request, build_sft
 from clinical_evals.training.tuning.recipe import read_recipe
 from clinical_evals.training.tuning.recipe_check import check_recipe, check_rows
 from clinical_evals.training.tuning.row_files import write_rows
 from clinical_evals.training.tuning.trl_run import train
+from clinical_evals.training.tuning.weights_source import source_of_weights
 
 TRAINING = Path(__file__).parents[3] / "training"
 RECIPES = sorted((TRAINING / "recipes").rglob("*.yaml"))
+PUBLIC = Target("hub-public", "someone/adapter")
 TUNING = [path for path in RECIPES if path.parent.name in ("llama-3-8b-instruct", "smollm2-135m-instruct")]
 
 
@@ -43,6 +48,8 @@ def test_every_shipped_recipe_trains_three_steps(
     data = pairs if "dpo" in path.name else rows
     swapped = {"model_name_or_path": tiny, "dataset_name": data, "output_dir": tmp_path / "out", "max_length": 1024}
     small = {"max_steps": 3, "gradient_accumulation_steps": 1, "save_steps": 3, "logging_steps": 1, "use_cpu": True}
+    if "dpo" not in path.name:
+        swapped["chat_template_path"] = rows / "chat_template.jinja"
     overrides = [part for key, value in (swapped | small).items() for part in (f"--{key}", str(value))]
     losses = train(path, [*overrides, "--disable_tqdm", "True"])
     assert len(losses) == 3
@@ -161,10 +168,39 @@ def test_the_mark_is_noted_where_the_weights_will_lie(
     assert f"source of the rows: {MIMIC_MARKER}" in capsys.readouterr().out
     train(recipe)
     with pytest.raises(GuardError, match="marker"):
-        check_may_leave(tmp_path / "out", Target("hub-public", "someone/adapter"))
+        check_may_leave(tmp_path / "out", PUBLIC)
     others = write_recipe(tmp_path / "others.yaml", tiny, rows, tmp_path / "out")
     with pytest.raises(InputError, match="Give another output_dir"):
         check_recipe(others)
+
+
+def test_the_mark_goes_with_weights_that_nobody_checked(tiny: Path, tmp_path: Path) -> None:
+    """By the chat template, into every checkpoint; it does not change what the model sees."""
+    from transformers import AutoTokenizer
+
+    data = built(tmp_path, sample_rows(1), MIMIC_MARKER)
+    build_sft(Request("diagnosis", str(tiny), tmp_path / "rows", data, "codes", 1024))
+    template = tmp_path / "rows" / "chat_template.jinja"
+    changes = {"chat_template_path": str(template), "max_steps": 2}
+    train(write_recipe(tmp_path / "recipe.yaml", tiny, tmp_path / "rows", tmp_path / "out", **changes))
+    for folder in (tmp_path / "out", tmp_path / "out" / "checkpoint-2"):
+        with pytest.raises(GuardError, match="marker"):
+            check_may_leave(folder, PUBLIC)
+        assert source_of_weights(folder, None) == MIMIC_MARKER
+    said = [{"role": "user", "content": "Which diagnoses?"}]
+    own, saved = (AutoTokenizer.from_pretrained(folder) for folder in (tiny, tmp_path / "out"))
+    assert own.apply_chat_template(said, tokenize=False) == saved.apply_chat_template(said, tokenize=False)
+
+
+def test_rows_that_were_built_for_another_model(tiny: Path, rows: Path, tmp_path: Path) -> None:
+    shutil.copytree(rows, tmp_path / "rows")
+    template = tmp_path / "rows" / "chat_template.jinja"
+    changes = {"chat_template_path": str(template)}
+    recipe = write_recipe(tmp_path / "recipe.yaml", tiny, tmp_path / "rows", tmp_path / "out", **changes)
+    check_recipe(recipe)
+    template.write_text("{# source of the training rows: x #}" + NO_SYSTEM_ROLE)
+    with pytest.raises(InputError, match="the rows were built for another model"):
+        check_recipe(recipe)
 
 
 def test_weights_of_marked_rows_are_not_pushed(tiny: Path, mimic_rows: Path, tmp_path: Path) -> None:

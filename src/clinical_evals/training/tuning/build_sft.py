@@ -11,6 +11,7 @@ from clinical_evals.datasets_hub.source import mark_in
 from clinical_evals.errors import InputError, UnknownNameError
 from clinical_evals.training.tuning.chat_tokens import ChatTokens
 from clinical_evals.training.tuning.in_threads import map_in_threads
+from clinical_evals.training.tuning.marked_template import TEMPLATE_FILE, mark_template
 from clinical_evals.training.tuning.row_files import write_rows
 from clinical_evals.training.tuning.sft_row import COLUMNS, SftRow, make_row
 from clinical_evals.training.tuning.targets import DEFAULT_TARGET, TARGETS, completion
@@ -53,7 +54,8 @@ def build_sft(request: Request, show: Callable[[str], None] = lambda _: None) ->
     source = mark_in(rows.info.description or "")
     counted = _Counted(request, max_length)
     records = (row.as_record() for row in counted.count(_make(request, rows, chat, max_length, counted)))
-    about = write_rows(request.out, records, COLUMNS, _title(request.task), source, counted.about)
+    template = {TEMPLATE_FILE: mark_template(chat.tokenizer.get_chat_template(), source)}
+    about = write_rows(request.out, records, COLUMNS, _title(request.task), source, counted.about, template)
     show(format_rows(about, request.out))
     return about
 

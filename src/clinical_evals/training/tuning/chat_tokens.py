@@ -42,6 +42,8 @@ class ChatTokens:
 
         self.name = name
         self.tokenizer: Any = tokenizer_chat(name).tokenizer
+        self.own_template: str | None = self.tokenizer.chat_template and self.tokenizer.get_chat_template()
+        """The tokenizer's, before another one stands in for it."""
         if template is not None:
             self.tokenizer.chat_template = template
         if self.tokenizer.chat_template is None:

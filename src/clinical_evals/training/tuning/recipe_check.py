@@ -12,6 +12,7 @@ from clinical_evals.errors import GuardError, InputError
 from clinical_evals.markers import SYNTHETIC_MARKER
 from clinical_evals.training.tuning.chat_tokens import ChatTokens, RowTokens
 from clinical_evals.training.tuning.in_threads import map_in_threads
+from clinical_evals.training.tuning.marked_template import plain_template
 from clinical_evals.training.tuning.recipe import Recipe, read_recipe
 from clinical_evals.training.tuning.row_files import read_about, read_source
 from clinical_evals.training.tuning.weights_source import note_source
@@ -71,6 +72,7 @@ def check_rows(recipe: Recipe) -> CheckedRows:
     folder = _folder(recipe)
     limit = _max_length(recipe)
     chat = ChatTokens(_model(recipe), _template(recipe))
+    _check_template(recipe, folder, chat.own_template)
     rows = _rows(recipe, folder)
     checked = longest = learnt = 0
 
@@ -143,6 +145,18 @@ def _template(recipe: Recipe) -> str | None:
     if not Path(path).is_file():
         raise InputError(f"{recipe.path}: chat_template_path {path!r} is no file here.")
     return Path(path).read_text(encoding="utf-8")
+
+
+def _check_template(recipe: Recipe, folder: Path, own: str | None) -> None:
+    """Whether the template that lies beside the rows is the model's own."""
+    path = getattr(recipe.training, "chat_template_path", None)
+    if path is None or own is None or Path(path).parent.resolve() != folder.resolve():
+        return
+    if plain_template(Path(path).read_text(encoding="utf-8")) != plain_template(own):
+        raise InputError(
+            f"{recipe.path}: {path} is not the chat template of {_model(recipe)}: the rows were built for another "
+            "model. Build them with --tokenizer of this one."
+        )
 
 
 def _rows(recipe: Recipe, folder: Path) -> Any:

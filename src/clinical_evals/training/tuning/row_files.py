@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import yaml
@@ -36,6 +37,7 @@ def write_rows(
     title: str,
     source: str,
     about: Callable[[], dict[str, Any]],
+    beside: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Write the folder; each of its files is there whole or as it was before.
 
@@ -46,6 +48,7 @@ def write_rows(
         title: of the card.
         source: the mark of `clinical_evals.markers` that the rows carry.
         about: what was counted and chosen, for build.json and card; asked when all rows are written.
+        beside: further files, by name their text.
 
     Returns:
         What build.json says.
@@ -59,10 +62,10 @@ def write_rows(
             with aside.open("rb") as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
             said = {"source": source, "sha256": digest, **about()}
-        with written_aside(out / ABOUT) as aside:
-            aside.write_text(json.dumps(said, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        with written_aside(out / CARD) as aside:
-            aside.write_text(_card(title, source, digest, said), encoding="utf-8")
+        shown = json.dumps(said, indent=2, ensure_ascii=False)
+        for name, text in {**beside, ABOUT: f"{shown}\n", CARD: _card(title, source, digest, said)}.items():
+            with written_aside(out / name) as aside:
+                aside.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"{out} cannot be written ({error.strerror or error}). Give another --out FOLDER.") from error
     return said

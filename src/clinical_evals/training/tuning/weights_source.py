@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from clinical_evals.datasets_hub.source import mark_in
 from clinical_evals.errors import InputError
 from clinical_evals.markers import MIMIC_MARKER
+from clinical_evals.training.tuning.marked_template import mark_beside
 from clinical_evals.training.tuning.row_files import read_source
 from clinical_evals.version import __version__
 from clinical_evals.write_aside import written_aside
@@ -79,18 +80,20 @@ def noted_source(folder: Path) -> str | None:
 
 
 def source_of_weights(folder: Path, rows: Path | None) -> str:
-    """The mark that weights carry: of the rows given, else as noted; what says nothing is taken for MIMIC's.
+    """The mark that weights carry: of the rows given, else as noted or as their chat template says.
+
+    What says nothing is taken for MIMIC's.
 
     Raises:
         InputError: rows and note disagree, or cannot be read.
     """
-    noted = noted_source(folder)
+    noted = noted_source(folder) or mark_beside(folder)
     if rows is None:
         return noted or MIMIC_MARKER
     found = read_source(rows)
     if noted is not None and noted != found:
         raise InputError(
-            f"{folder / SOURCE_FILE} says that the weights are of rows with the mark {noted!r}, but {rows} has "
-            f"{found!r}: they were trained on other rows. Leave --rows out."
+            f"{folder} says that the weights are of rows with the mark {noted!r}, but {rows} has {found!r}: they "
+            "were trained on other rows. Leave --rows out."
         )
     return found
