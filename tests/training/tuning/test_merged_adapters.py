@@ -163,6 +163,7 @@ def test_base_beside_tuned_and_the_card(
         name: round(100 * value, 2) for name, value in tuned.scores.items()
     }
     assert SYNTHETIC_MARKER in data.tags
+    assert all("the synthetic sample: not comparable" in entry.notes for entry in entries)
     assert all(part in text for part in ("| `lora_r` | 4 |", "rows 4", "difference from run 1", "## Limits"))
     assert str(tmp_path) not in text
     assert str(tiny.parent) not in text

@@ -5,14 +5,14 @@ The mark of the training rows stands in the tags and the text: the guard reads i
 
 from pathlib import Path
 
-from clinical_evals.datasets_hub.source import licence
+from clinical_evals.datasets_hub.source import licence, mark_in
 from clinical_evals.errors import InputError
 from clinical_evals.markers import MIMIC_MARKER, PATIENT_MARKER, SYNTHETIC_MARKER
 from clinical_evals.tasks.models.model_files import identify_model
 from clinical_evals.tasks.prediction_log import read_header
 from clinical_evals.tasks.scored.comparison import Comparison, compare_logs
 from clinical_evals.tasks.scored.comparison_tables import format_comparison
-from clinical_evals.training.tuning.eval_results import FILE, eval_results_yaml, model_index
+from clinical_evals.training.tuning.eval_results import FILE, ROWS_SAID, eval_results_yaml, model_index
 from clinical_evals.training.tuning.recipe import Recipe, read_recipe
 from clinical_evals.training.tuning.recipe_check import about_rows
 from clinical_evals.training.tuning.weights_source import source_of_weights
@@ -66,13 +66,13 @@ def write_card(model: Path, recipe_path: Path, base_log: Path, log: Path) -> str
     _check_log(base_log, str(recipe.model.model_name_or_path), "the recipe's base model")
     comparison = compare_logs([base_log, log])
     task = comparison.runs[-1].task.config
-    source = source_of_weights(model, None)
+    source, asked = source_of_weights(model, None), mark_in(str(read_header(log).get("source", "")))
     try:
         (model / FILE).parent.mkdir(exist_ok=True)
         with written_aside(model / FILE) as aside:
-            aside.write_text(eval_results_yaml(comparison, task), encoding="utf-8")
+            aside.write_text(eval_results_yaml(comparison, task, asked), encoding="utf-8")
         with written_aside(model / "README.md") as aside:
-            aside.write_text(_card(model.resolve().name, recipe, comparison, source), encoding="utf-8")
+            aside.write_text(_card(model.resolve().name, recipe, comparison, source, asked), encoding="utf-8")
     except OSError as error:
         raise InputError(f"{model} cannot be written to ({error.strerror or error}).") from error
     return f"wrote {model / 'README.md'} and {model / FILE}\nsource of the training rows: {source}"
@@ -91,7 +91,7 @@ def _check_log(log: Path, model: str, which: str) -> None:
         )
 
 
-def _card(name: str, recipe: Recipe, comparison: Comparison, source: str) -> str:
+def _card(name: str, recipe: Recipe, comparison: Comparison, source: str, asked: str) -> str:
     from huggingface_hub import ModelCardData
 
     task = comparison.runs[-1].task
@@ -106,12 +106,12 @@ def _card(name: str, recipe: Recipe, comparison: Comparison, source: str) -> str
         license_link=_MIMIC_LICENCE if source == MIMIC_MARKER else None,
         tags=["clibench", "trl", recipe.trainer, "clinical-evals", source],
         model_name=name,
-        eval_results=model_index(comparison, task.config, task.description),
+        eval_results=model_index(comparison, task.config, task.description, asked),
     )
-    return f"---\n{data.to_yaml()}\n---\n{_text(name, base, recipe, comparison, source)}"
+    return f"---\n{data.to_yaml()}\n---\n{_text(name, base, recipe, comparison, source, asked)}"
 
 
-def _text(name: str, base: str, recipe: Recipe, comparison: Comparison, source: str) -> str:
+def _text(name: str, base: str, recipe: Recipe, comparison: Comparison, source: str, asked: str) -> str:
     rows = about_rows(recipe)
     task = comparison.runs[-1].task
     counted = ", ".join(f"{key.replace('_', ' ')} {rows[key]}" for key in _ROWS if key in rows)
@@ -139,7 +139,7 @@ From `{recipe.path.name}`:
 
 ## Results
 
-The first run is the base model, the second this one, on the same rows.
+The first run is the base model, the second this one, on the same rows ({ROWS_SAID[asked]}).
 
 ```text
 {format_comparison(_with_names(comparison))}
@@ -149,7 +149,6 @@ The first run is the base model, the second this one, on the same rows.
 
 - Not a medical device: it names decisions of the past, it does not know what would have been right.
 - It was trained on the form of answers that is scored; other prompts may give anything.
-- One hospital, adults, English notes; rare codes are hardly seen in training.
 - {_limit(source)}
 """
 
@@ -163,7 +162,10 @@ _ROWS = (
 def _limit(source: str) -> str:
     if source == SYNTHETIC_MARKER:
         return "The rows are invented: nothing follows from these scores for patients, or for the published tables."
-    return "It may repeat text of its training rows: it is as private as they are."
+    return (
+        "One hospital, adults, English notes; rare codes are hardly seen in training. It may repeat text of its "
+        "training rows: it is as private as they are."
+    )
 
 
 def _licence(source: str) -> str:
