@@ -87,8 +87,8 @@ def run_tuning_demo(output_dir: Path) -> Learnt:
         shutil.rmtree(folder, ignore_errors=True)
     base = find_demo_model()
     _say(
-        f"LoRA: SmolLM2-135M-Instruct learns {ROWS} synthetic admissions by heart (about 3 minutes on two cores; where "
-        "the 98,000\nICD-10-CM titles are not embedded yet, 4-6 more)."
+        f"LoRA: SmolLM2-135M-Instruct learns {ROWS} synthetic admissions by heart (about 3 minutes on two cores;\n"
+        "where the 98,000 ICD-10-CM titles are not embedded yet, 4-6 more)."
     )
     _write_few_rows(data)
     build_sft(Request("diagnosis", base, rows, data, target="codes", max_length=MAX_LENGTH), _say)
