@@ -18,14 +18,16 @@ LAYERS = (
     ("matching",),
     ("ior_bench", "clibench"),
     ("assets", "names"),
-    ("datasets_hub", "tasks", "hub", "report"),
-    ("demo", "demo_dialogue", "training"),
+    ("datasets_hub", "tasks", "hub", "report", "training"),
+    ("demo", "demo_dialogue"),
     ("cli",),
     ("__main__",),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-# `tasks` runs what `datasets_hub` loads and passes the guard of `hub`; these three are looked at by name.
+# `tasks` runs what `datasets_hub` loads and passes the guard of `hub`, `training` trains on the one and asks the
+# other; these are looked at by name.
 ALLOWED_SIDEWAYS = {("tasks", "datasets_hub"), ("tasks", "hub"), ("report", "hub")}
+ALLOWED_SIDEWAYS |= {("training", "datasets_hub"), ("training", "tasks")}
 HEAVY = {"torch", "transformers", "sentence_transformers", "lighteval", "trl", "ibis", "datasets", "evaluate", "peft"}
 
 

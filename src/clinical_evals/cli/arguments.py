@@ -11,6 +11,7 @@ from clinical_evals.cli.demo_data import add_demo_data
 from clinical_evals.cli.matcher import add_matcher
 from clinical_evals.cli.resources import add_resources
 from clinical_evals.cli.stats import add_stats, add_verify
+from clinical_evals.cli.tuning import add_check_recipe, add_tuned
 
 _ONE = ("standard", "official")
 """The protocols of commands that take one at a time."""
@@ -41,6 +42,8 @@ def make_parser() -> argparse.ArgumentParser:
     )
     add_matcher(subparsers.add_parser("matcher", help="how well texts are matched to codes"))
     add_verify(subparsers.add_parser("verify", help="count a build of CliBench again"))
+    add_check_recipe(subparsers.add_parser("check-recipe", help="what TRL would make of a recipe, before it trains"))
+    add_tuned(subparsers.add_parser("tuned", help="after training: merge an adapter, write the model's card"))
     _add_demo(subparsers.add_parser("demo", help="a small real model on a few admissions, from start to scores"))
     _add_demo_dialogue(
         subparsers.add_parser(
@@ -144,6 +147,13 @@ def _add_run(
     )
     run.add_argument(
         "--tasks", required=True, help='e.g. "clibench|diagnosis"; several with commas; see `clinical-evals tasks`'
+    )
+    run.add_argument(
+        "--split",
+        choices=("test", "train"),
+        default="test",
+        help="of clibench tasks: train only to sample answers for `build preferences`, or to see what training did "
+        "(default: %(default)s)",
     )
     run.add_argument("--max-samples", type=int, metavar="N", help="only N rows (drawn with a fixed seed)")
     run.add_argument("--output-dir", type=Path, default=Path("runs"), metavar="DIR", help="default: %(default)s")

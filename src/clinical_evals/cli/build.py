@@ -4,6 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from clinical_evals.cli.tuning import add_build_preferences, add_build_sft
+
 _DESCRIPTION = """\
 Make a hospital's own table the data of IOR-Bench. FILE is CSV (UTF-8 or GB18030), XLSX or JSONL. --columns says which
 of its columns is what, e.g. "department=科室,question=title+ask,age=年龄".
@@ -27,6 +29,8 @@ def add_build(parser: argparse.ArgumentParser) -> None:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     )
+    add_build_sft(datasets.add_parser("sft", help="CliBench's train split as rows for supervised fine-tuning"))
+    add_build_preferences(datasets.add_parser("preferences", help="better and worse answers of a log, for DPO"))
     ior = datasets.add_parser(
         "ior-bench",
         help="a hospital's own table of dialogues, questions or records",

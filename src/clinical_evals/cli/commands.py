@@ -57,6 +57,7 @@ def evaluate(args: argparse.Namespace) -> None:
         concurrency=args.concurrency,
         max_tokens=args.max_tokens,
         max_cost=args.max_cost,
+        split=args.split,
     )
     if results := evaluate(options):
         print(f"\n{format_results(results, published=PUBLISHED)}")

@@ -30,6 +30,7 @@ from clinical_evals.tasks.options import (
     check_numbers,
     check_place,
     check_samples,
+    check_split,
     check_writable,
     find_room,
     matching_of,
@@ -75,6 +76,7 @@ def evaluate(options: Options) -> list[Result]:
     check_samples(options, request, tasks)
     protocols = protocols_of(options.protocol, matching_of(options))
     check_scoring(tasks, protocols, matching_of(options))
+    check_split(options, tasks)
     config = build_config(request)
     backend = BACKENDS[options.backend]
     backend.check(config)
@@ -94,7 +96,9 @@ def evaluate(options: Options) -> list[Result]:
             variant: _plan([task for task in of if task in asked], options, request, variant)
             for variant, of in ways.items()
         }
-        consent = _ask_guard(tasks, backend.sends_to(config), patient_options, patient_config, options.dua_consent)
+        consent = _ask_guard(
+            tasks, backend.sends_to(config), patient_options, patient_config, options.dua_consent, options.split
+        )
         generator = _load_model(config, options)
         versions = _versions(tasks, generator)
         about = {"versions": versions, **backend.about, **consent}
@@ -237,6 +241,7 @@ def _ask_guard(
     patient: Options | None,
     patient_config: "ModelConfig | None",
     consent: str | None,
+    split: str,
 ) -> dict[str, str]:
     """Whether the rows of the tasks may be sent where the models are; what the log's header says of it.
 
@@ -263,7 +268,7 @@ def _ask_guard(
     statements = []
     places = dict.fromkeys((where, task.dataset, task.subset) for where, sent in to.items() for task in sent)
     for where, dataset, subset in places:
-        rows = load_dataset(dataset, subset, split="test")
+        rows = load_dataset(dataset, subset, split=split)
         asked = Rows(rows, rows.info.description or "", f"{dataset} {subset} row")
         statements.append(check_may_leave(asked, Target("endpoint", where), consent).statement)
     return {"consent": "; ".join(dict.fromkeys(filter(None, statements)))} if any(statements) else {}
@@ -317,7 +322,7 @@ def _run(
     room = find_room(generator, options, request, plan.answer_tokens)
     run = {
         "task": task.name,
-        "split": "test",
+        "split": options.split,
         "prompt": benchmark_of(task).PROMPT_VERSION,
         "model": dict(identity),
         "settings": _settings(generator, room, plan, options),
@@ -351,7 +356,9 @@ def _run_pipeline(
         tasks=",".join(model.runs),
         pipeline_parameters=PipelineParameters(
             launcher_type=ParallelismManager[BACKENDS[options.backend].launcher],
-            custom_tasks_directory=whole_prompt_tasks(plans, protocols_of(options.protocol)[0], matching_of(options)),
+            custom_tasks_directory=whole_prompt_tasks(
+                plans, protocols_of(options.protocol)[0], matching_of(options), options.split
+            ),
             max_samples=options.max_samples,
             bootstrap_iters=0,  # no standard errors: lighteval's own are about 32 times too small
         ),
@@ -359,7 +366,7 @@ def _run_pipeline(
         model=model,
     )
     model.sources = {
-        name: mark_in(task.dataset["test"].info.description or "") for name, task in pipeline.tasks_dict.items()
+        name: mark_in(task.dataset[options.split].info.description or "") for name, task in pipeline.tasks_dict.items()
     }
     pipeline.evaluate()
     pipeline.save_and_push_results()

@@ -45,20 +45,26 @@ def lighteval_session() -> Iterator[None]:
 
 
 def whole_prompt_tasks(
-    plans: Mapping[Task, Plan], protocol: str = "standard", matching: Matching = AS_PROTOCOLS_SAY
+    plans: Mapping[Task, Plan], protocol: str = "standard", matching: Matching = AS_PROTOCOLS_SAY, split: str = "test"
 ) -> ModuleType:
     """A module for lighteval's registry: the tasks, with prompts that are cut later, by the model's own tokenizer.
 
     Args:
         plans: the tasks, and how each is asked.
         protocol: by which lighteval's scores are made.
-        matching: what the protocol matches with.
+        matching: with "official", MIMIC's matching of diagnoses.
+        split: the split that is asked.
     """
     from clinical_evals.tasks.logged_model import packed
 
     module = ModuleType("clinical_evals_tasks")
     module.__dict__["TASKS_TABLE"] = [
-        replace(config, prompt_function=packed(plan.prompt), metrics=[_metric(task, protocol, matching)])
+        replace(
+            config,
+            prompt_function=packed(plan.prompt),
+            metrics=[_metric(task, protocol, matching)],
+            evaluation_splits=[split],
+        )
         for task, plan in plans.items()
         for config in benchmark_of(task).TASKS_TABLE
         if config.name == task.name

@@ -63,6 +63,8 @@ class Options(NamedTuple):
     """For each further run the segments that CliBench's prompts leave out in it; see `variants`."""
     contexts: tuple[int, ...] = ()
     """Several contexts, to be compared; `context` is then not looked at."""
+    split: str = "test"
+    """The split that is asked: "train" only to sample answers for preferences, or to see what training did."""
     watch: "Callable[[Line], None] | None" = None
     """Is told each answer of a dialogue as it comes; see `dialogue_run.DialogueRun`."""
 
@@ -112,6 +114,9 @@ def check_fit(options: Options, tasks: Sequence[Task]) -> None:
     """
     strategies = {task.strategy for task in tasks}
     talks = any(task.is_dialogue for task in tasks)
+    if options.split != "test" and any(task.benchmark != "clibench" for task in tasks):
+        names = ", ".join(task.name for task in tasks if task.benchmark != "clibench")
+        raise InputError(f"--split {options.split} is for the tasks of clibench; {names} has a test split only.")
     if options.patient_backend and not options.patient_model:
         raise InputError("--patient-backend is that of --patient-model, which is missing.")
     for flag, given, fits, hint in (
@@ -125,6 +130,25 @@ def check_fit(options: Options, tasks: Sequence[Task]) -> None:
             names = ", ".join(task.name for task in tasks)
             more = " Other tasks sample at the temperature in MODEL_ARGS." if flag == "--temperature" else ""
             raise InputError(f'{flag} is for other tasks, such as "{hint}"; {names} cannot use it.{more}')
+
+
+def check_split(options: Options, tasks: Sequence[Task]) -> None:
+    """Look whether the data has the split that is to be asked; every dataset has a test split.
+
+    Raises:
+        InputError: it has not.
+    """
+    if options.split == "test":
+        return
+    from datasets import get_dataset_split_names
+
+    for task in tasks:
+        splits = get_dataset_split_names(task.dataset, task.subset)
+        if options.split not in splits:
+            raise InputError(
+                f"--split {options.split}: the data of {task.name} has only {', '.join(splits)}. CLIBENCH_DIR names "
+                "the folder of other data."
+            )
 
 
 def check_samples(options: Options, request: ModelRequest, tasks: Sequence[Task]) -> None:

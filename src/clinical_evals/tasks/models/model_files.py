@@ -9,7 +9,7 @@ from typing import Any
 from clinical_evals.errors import InputError, ResourceMissingError
 from clinical_evals.tasks.prediction_log import hash_json
 
-_NOT_THE_MODEL = (".md", ".txt.lock", ".log", ".png", ".msgpack", ".h5", ".gguf", ".onnx", ".pt", ".pth")
+_NOT_THE_MODEL = (".md", ".yaml", ".txt.lock", ".log", ".png", ".msgpack", ".h5", ".gguf", ".onnx", ".pt", ".pth")
 _TOKENIZERS = (
     "tokenizer.json",
     "tokenizer_config.json",
@@ -99,8 +99,7 @@ def _check_folder(folder: Path) -> None:
         if (folder / "adapter_config.json").is_file():
             raise InputError(
                 f"{folder} holds an adapter, not a whole model. Merge it into its base model and give the folder of "
-                "the result: "
-                "peft.AutoPeftModelForCausalLM.from_pretrained(...).merge_and_unload().save_pretrained(...)"
+                f"the result: clinical-evals tuned merge {folder} --out MERGED (merge_and_unload of PEFT, checked)"
             )
         there = ", ".join(sorted(path.name for path in folder.iterdir())[:8]) or "nothing"
         raise InputError(

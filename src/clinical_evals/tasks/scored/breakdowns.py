@@ -121,7 +121,8 @@ def _find_rows(result: Result) -> dict[int, Row]:
     from datasets import load_dataset
 
     task, hashes = result.task, data_hashes(result)
-    of_data = {hash_row(row): row for row in load_dataset(task.dataset, task.subset, split="test")}
+    split = result.run().get("split", "test")
+    of_data = {hash_row(row): row for row in load_dataset(task.dataset, task.subset, split=split)}
     if unknown := [row for row, data in hashes.items() if data not in of_data]:
         named = ", ".join(map(str, unknown[:10])) + (", …" if unknown[10:] else "")
         variable = "CLIBENCH_DIR" if task.dataset == "clibench" else "IOR_BENCH_DIR"

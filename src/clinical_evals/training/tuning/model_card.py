@@ -1,0 +1,184 @@
+"""`clinical-evals tuned card`: README.md and `.eval_results` of a tuned model, written from what is known.
+
+The mark of the training rows stands in the tags and the text: the guard reads it there, and so does a reader.
+"""
+
+from pathlib import Path
+
+from clinical_evals.datasets_hub.source import licence, mark_in
+from clinical_evals.errors import InputError
+from clinical_evals.markers import MIMIC_MARKER, PATIENT_MARKER, SYNTHETIC_MARKER
+from clinical_evals.tasks.models.model_files import identify_model
+from clinical_evals.tasks.prediction_log import read_header
+from clinical_evals.tasks.scored.comparison import Comparison, compare_logs
+from clinical_evals.tasks.scored.comparison_tables import format_comparison
+from clinical_evals.training.tuning.eval_results import FILE, ROWS_SAID, eval_results_yaml, model_index
+from clinical_evals.training.tuning.recipe import Recipe, read_recipe
+from clinical_evals.training.tuning.recipe_check import about_rows
+from clinical_evals.training.tuning.weights_source import source_of_weights
+from clinical_evals.version import __version__
+from clinical_evals.write_aside import written_aside
+
+_OF_SOURCE = {
+    MIMIC_MARKER: (
+        "MIMIC-DERIVED: trained on rows of MIMIC-IV, which is credentialed data. Weights can repeat what they were "
+        f"trained on. They stay with people who have signed the PhysioNet data use agreement ({MIMIC_MARKER})."
+    ),
+    PATIENT_MARKER: (
+        "TRAINED ON PATIENT DATA that the user supplied. Weights can repeat what they were trained on. They stay on "
+        f"this machine unless whoever answers for the data consents ({PATIENT_MARKER})."
+    ),
+    SYNTHETIC_MARKER: (
+        "TRAINED ON SYNTHETIC ROWS, invented for clinical-evals to try the way from rows to scores. No patient is in "
+        f"them, and the scores say nothing about the published results ({SYNTHETIC_MARKER})."
+    ),
+}
+_MIMIC_LICENCE = "https://physionet.org/content/mimiciv/view-license/3.1/"
+_SHOWN = (
+    "max_length", "num_train_epochs", "max_steps", "learning_rate", "lr_scheduler_type", "warmup_steps",
+    "per_device_train_batch_size", "gradient_accumulation_steps", "bf16", "seed", "beta", "use_peft", "lora_r",
+    "lora_alpha", "lora_dropout", "lora_target_modules", "load_in_4bit", "dtype",
+)  # fmt: skip
+"""The keys of a recipe that a reader of the card wants to see."""
+
+
+def write_card(model: Path, recipe_path: Path, base_log: Path, log: Path) -> str:
+    """Write the two files into the model's folder.
+
+    Args:
+        model: the folder of a merged, or fully tuned, model.
+        recipe_path: what it was trained with.
+        base_log: the predictions.jsonl of its base model.
+        log: its own, on the same rows.
+
+    Returns:
+        What was written, in words.
+
+    Raises:
+        InputError: the folder is no model, the log is of another model, or the logs cannot be compared.
+    """
+    if not (model / "config.json").is_file():
+        raise InputError(
+            f"{model} is no model: it has no config.json. Merge an adapter first: clinical-evals tuned merge."
+        )
+    recipe = read_recipe(recipe_path)
+    _check_log(log, str(model), "the model")
+    _check_log(base_log, str(recipe.model.model_name_or_path), "the recipe's base model")
+    comparison = compare_logs([base_log, log])
+    task = comparison.runs[-1].task.config
+    source, asked = source_of_weights(model, None), mark_in(str(read_header(log).get("source", "")))
+    try:
+        (model / FILE).parent.mkdir(exist_ok=True)
+        with written_aside(model / FILE) as aside:
+            aside.write_text(eval_results_yaml(comparison, task, asked), encoding="utf-8")
+        with written_aside(model / "README.md") as aside:
+            aside.write_text(_card(model.resolve().name, recipe, comparison, source, asked), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{model} cannot be written to ({error.strerror or error}).") from error
+    return f"wrote {model / 'README.md'} and {model / FILE}\nsource of the training rows: {source}"
+
+
+def _check_log(log: Path, model: str, which: str) -> None:
+    """Whether a log is of a model, on the test split."""
+    run = read_header(log).get("run") or {}
+    if run.get("split") != "test":
+        raise InputError(f"{log} asked the {run.get('split')} split; a card shows what the test split gave.")
+    weights = (run.get("model") or {}).get("weights") or {}
+    if weights.get("id", "") != model and weights != identify_model(model):
+        raise InputError(
+            f"{log} is not of {which} {model}: its header names other weights. Run clinical-evals eval accelerate "
+            f'"model_name={model}" and give the predictions.jsonl of that run.'
+        )
+
+
+def _card(name: str, recipe: Recipe, comparison: Comparison, source: str, asked: str) -> str:
+    from huggingface_hub import ModelCardData
+
+    task = comparison.runs[-1].task
+    base = _public_name(str(recipe.model.model_name_or_path))
+    data = ModelCardData(
+        base_model=base if "/" in base else None,
+        language="en",
+        library_name="transformers",
+        pipeline_tag="text-generation",
+        license="apache-2.0" if source == SYNTHETIC_MARKER else "other",
+        license_name=None if source == SYNTHETIC_MARKER else _licence(source),
+        license_link=_MIMIC_LICENCE if source == MIMIC_MARKER else None,
+        tags=["clibench", "trl", recipe.trainer, "clinical-evals", source],
+        model_name=name,
+        eval_results=model_index(comparison, task.config, task.description, asked),
+    )
+    return f"---\n{data.to_yaml()}\n---\n{_text(name, base, recipe, comparison, source, asked)}"
+
+
+def _text(name: str, base: str, recipe: Recipe, comparison: Comparison, source: str, asked: str) -> str:
+    rows = about_rows(recipe)
+    task = comparison.runs[-1].task
+    counted = ", ".join(f"{key.replace('_', ' ')} {rows[key]}" for key in _ROWS if key in rows)
+    settings = "\n".join(f"| `{key}` | {recipe.given[key]} |" for key in _SHOWN if key in recipe.given)
+    method = {"sft": "supervised fine-tuning", "dpo": "preference tuning (DPO)"}[recipe.trainer]
+    return f"""# {name}
+
+**{_OF_SOURCE[source]}**
+
+{base}, after {method} on the train split of CliBench's {task.config.replace("_", " ")} task
+([CliBench, arXiv 2406.09923](https://arxiv.org/abs/2406.09923)), by clinical-evals {__version__} and TRL.
+
+## Data
+
+{counted or "The rows are not on the machine that wrote this card."}. No row of the test split, and no patient of it,
+is among them. Prompts are those of the evaluation, cut by the same rule.
+
+## Hyper-parameters
+
+From `{recipe.path.name}`:
+
+| | |
+|---|---|
+{settings}
+
+## Results
+
+The first run is the base model, the second this one, on the same rows ({ROWS_SAID[asked]}).
+
+```text
+{format_comparison(_with_names(comparison))}
+```
+
+## Limits
+
+- Not a medical device: it names decisions of the past, it does not know what would have been right.
+- It was trained on the form of answers that is scored; other prompts may give anything.
+- {_limit(source)}
+"""
+
+
+_ROWS = (
+    "task", "target", "rows", "rows_without_gold", "rows_that_tie", "prompts_cut", "completion_tokens", "max_length",
+    "prompt_version",
+)  # fmt: skip
+
+
+def _limit(source: str) -> str:
+    if source == SYNTHETIC_MARKER:
+        return "The rows are invented: nothing follows from these scores for patients, or for the published tables."
+    return (
+        "One hospital, adults, English notes; rare codes are hardly seen in training. It may repeat text of its "
+        "training rows: it is as private as they are."
+    )
+
+
+def _licence(source: str) -> str:
+    return licence("clibench" if source == MIMIC_MARKER else "ior-bench", {source})
+
+
+def _public_name(model: str) -> str:
+    """A Hub id as it is; of a folder its name alone."""
+    return Path(model).name if Path(model).is_dir() or model.startswith(("/", ".", "~")) else model
+
+
+def _with_names(comparison: Comparison) -> Comparison:
+    """With names for the logs: their places on this machine are nobody's business."""
+    names = [Path("base model"), Path("this model")]
+    runs = [run._replace(log=name) for run, name in zip(comparison.runs, names, strict=True)]
+    return comparison._replace(runs=runs)
