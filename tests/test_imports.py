@@ -18,14 +18,22 @@ LAYERS = (
     ("matching",),
     ("ior_bench", "clibench"),
     ("assets", "names"),
-    ("datasets_hub", "tasks", "hub", "report"),
+    ("datasets_hub", "tasks", "hub", "report", "training"),
     ("demo", "demo_dialogue"),
     ("cli",),
     ("__main__",),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-# `tasks` runs what `datasets_hub` loads and passes the guard of `hub`; these three are looked at by name.
-ALLOWED_SIDEWAYS = {("tasks", "datasets_hub"), ("tasks", "hub"), ("report", "hub")}
+# `tasks` runs what `datasets_hub` loads and passes the guard of `hub`; `training` trains on what they load and finds
+# models as they do; these are looked at by name.
+ALLOWED_SIDEWAYS = {
+    ("tasks", "datasets_hub"),
+    ("tasks", "hub"),
+    ("report", "hub"),
+    ("training", "datasets_hub"),
+    ("training", "report"),
+    ("training", "tasks"),
+}
 HEAVY = {"torch", "transformers", "sentence_transformers", "lighteval", "trl", "ibis", "datasets", "evaluate", "peft"}
 
 
