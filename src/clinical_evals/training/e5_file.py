@@ -101,10 +101,13 @@ class E5File(NamedTuple):
         found = self.tensors.get(name)
         if found is None:
             raise InputError(f"{self.path} has no tensor {name!r}; it has {len(self.tensors)}. {_OTHER_RELEASE}")
-        if found[:2] != (kind, values) or found.size != size or found.start + size > len(self.content):
+        if found.start + found.size > len(self.content):
+            ends = f"{name} ends at byte {found.start + found.size}, the file at byte {len(self.content)}"
+            raise InputError(f"{self.path}: {ends}. {_OTHER_RELEASE}")
+        if (found.kind, found.values, found.size) != (kind, values, size):
             raise InputError(
-                f"{self.path}: {name} has {found.values} values in {found.size} bytes from {found.start} on (kind "
-                f"{found.kind}), expected {values} in {size} (kind {kind}). {_OTHER_RELEASE}"
+                f"{self.path}: {name} has {found.values} values in {found.size} bytes (kind {found.kind}), expected "
+                f"{values} in {size} (kind {kind}). {_OTHER_RELEASE}"
             )
         return found
 
