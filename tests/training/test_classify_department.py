@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from training_questions import write_questions
 
+from clinical_evals.errors import GuardError
+from clinical_evals.hub.guard import check_may_leave
+from clinical_evals.hub.target import Target
 from clinical_evals.training.departments.baselines import name_by_ngrams
 from clinical_evals.training.departments.confusion import confusion_matrix, write_confusion_csv
 from clinical_evals.training.departments.scaling import published_points
@@ -59,7 +62,9 @@ def test_a_run_writes_scores_with_intervals_the_split_and_the_versions(finished:
     assert found["seeds"]["seeds"] == [0, 1]
     assert {"torch", "transformers", "clinical-evals"} <= set(found["versions"])
     assert found["data"]["source"] == "clinical-evals:patient-data"
-    assert (found["cut"], found["unseen"], found["repeated"]) == ({"fit": 0, "validation": 0, "test": 0}, {}, 0)
+    assert (found["cut"], found["unseen"]) == ({"fit": 0, "validation": 0, "test": 0}, {})
+    assert found["repeated"]["rows"] == 0
+    assert found["repeated"]["accuracy_without"]["majority"] == found["classifiers"][0]["accuracy"]
     assert {each["baseline"] for each in found["comparisons"]} == {"majority", "TF-IDF + LR"}
 
 
@@ -94,6 +99,21 @@ def test_figures_and_tables_are_written(finished: Path) -> None:
     with (finished / "confusion.csv").open(newline="", encoding="utf-8") as stream:
         table = list(csv.reader(stream))
     assert sum(int(cell) for row in table[1:] for cell in row[2:]) == 12
+
+
+def test_the_model_and_the_results_of_patients_rows_are_known_to_the_guard(finished: Path) -> None:
+    assert {path.name for path in finished.glob("seed-*")} == {"seed-0", "seed-1"}
+    for path in (finished / "seed-1" / "model", finished / "results.json"):
+        with pytest.raises(GuardError, match="patient"):
+            check_may_leave(path, Target("hub-public", "somebody/model"))
+
+
+def test_several_processes_are_refused(
+    script: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    assert script.main([]) == 2
+    assert "trains in one process" in capsys.readouterr().err
 
 
 def test_a_finished_run_is_not_run_over_and_goes_on_by_resume(

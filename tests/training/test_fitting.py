@@ -79,6 +79,28 @@ def test_training_stops_when_the_loss_does_not_fall_and_keeps_the_best_epoch(
     assert len(losses) == losses.index(min(losses)) + 1 + 2
 
 
+@pytest.mark.parametrize("after", [2, 4])
+def test_an_interrupted_training_goes_on_to_the_same_weights_and_stops_at_the_same_epoch(
+    encoder: Path, tokenizer: Any, tmp_path: Path, after: int
+) -> None:
+    """How long the loss has not fallen is remembered, too."""
+    given = task(encoder, tokenizer, epochs=30, patience=3, learning_rate=0.3)
+    whole = fit_encoder(given, rows(tokenizer, 24), 0, tmp_path / "whole", keep_model=True)
+    assert after < len(whole.epochs) < 30
+    said: list[str] = []
+
+    def say(line: str) -> None:
+        said.append(line)
+        if len(said) == after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit_encoder(given._replace(say=say), rows(tokenizer, 24), 0, tmp_path / "again", keep_model=True)
+    assert last_checkpoint(tmp_path / "again" / "checkpoints")
+    assert fit_encoder(given, rows(tokenizer, 24), 0, tmp_path / "again", keep_model=True) == whole
+    assert weights(tmp_path / "again") == weights(tmp_path / "whole")
+
+
 def test_bfloat16_trains_too(encoder: Path, tokenizer: Any, tmp_path: Path) -> None:
     assert len(fit(encoder, tokenizer, tmp_path, precision="bfloat16").predicted) == 20
 

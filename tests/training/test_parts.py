@@ -82,7 +82,7 @@ def test_a_department_without_training_rows_is_counted() -> None:
     parts = part_rows([each.id for each in cases])
     cases[parts.test[0]] = case(parts.test[0], "儿科")
     cases[parts.test[1]] = case(parts.test[1], "骨科", cases[parts.fit[0]].turns[0]["content"])
-    assert find_overlap(cases, parts) == ({"儿科": 1}, 1)
+    assert find_overlap(cases, parts) == ({"儿科": 1}, [1])
 
 
 def test_rows_become_cases_without_the_turn_that_names_the_department() -> None:

@@ -1,8 +1,10 @@
 """What `training/classify_department.py` does once its arguments are read."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
+from clinical_evals.errors import InputError
 from clinical_evals.training.departments.confusion import draw_confusion, write_confusion_csv
 from clinical_evals.training.departments.figures import check_matplotlib
 from clinical_evals.training.departments.report import as_json, format_run
@@ -28,6 +30,11 @@ def classify(settings: Settings, resume: bool = False, say: Callable[[str], None
         ClinicalEvalsError: something is missing or cannot be used.
     """
     check_matplotlib()
+    if os.environ.get("WORLD_SIZE", "1") != "1":
+        raise InputError(
+            "the recipe trains in one process, and was started in several: start it by python, not by torchrun or "
+            "accelerate launch. Seeds and sizes can be run beside each other in output folders of their own."
+        )
     run = run_recipe(settings, resume, say)
     folder = Path(settings.output_dir).expanduser()
     write_json(folder / "results.json", as_json(run))

@@ -51,8 +51,9 @@ def draw_confusion(path: Path, outcomes: Sequence[Outcome], departments: Sequenc
                 if cell:
                     shade = "white" if shares[place][column] > 0.5 else "black"
                     axes.text(column, place, str(cell), ha="center", va="center", fontsize=6, color=shade)
-        axes.set_xlabel("named")
-        axes.set_ylabel("gold")
+        numbers = "" if labels == list(departments) else " (numbers: confusion.csv)"
+        axes.set_xlabel(f"named{numbers}")
+        axes.set_ylabel(f"gold{numbers}")
         axes.set_title(title, fontsize=9)
 
 

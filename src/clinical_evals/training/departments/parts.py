@@ -80,16 +80,17 @@ class Overlap(NamedTuple):
 
     unseen: dict[str, int]
     """Test rows of each department that no training row has: they cannot be learnt."""
-    repeated: int
-    """Test rows whose dialogue stands in the training part too, word for word."""
+    repeated: list[int]
+    """Test rows whose dialogue stands in the training part too, word for word; by their place in the test part."""
 
 
 def find_overlap(cases: Sequence[Case], parts: Parts) -> Overlap:
-    """Count both over the whole training part."""
+    """Find both over the whole training part."""
     departments = {cases[row].department for row in parts.fit}
     texts = {cases[row].text for row in parts.fit}
     unseen: dict[str, int] = {}
     for row in parts.test:
         if cases[row].department not in departments:
             unseen[cases[row].department] = unseen.get(cases[row].department, 0) + 1
-    return Overlap(dict(sorted(unseen.items())), sum(cases[row].text in texts for row in parts.test))
+    repeated = [place for place, row in enumerate(parts.test) if cases[row].text in texts]
+    return Overlap(dict(sorted(unseen.items())), repeated)

@@ -21,6 +21,7 @@ from clinical_evals.training.departments.cases import Cases, load_cases
 from clinical_evals.training.departments.cutting import Cut, fit_dialogue
 from clinical_evals.training.departments.encoder import find_encoder, load_tokenizer, most_tokens
 from clinical_evals.training.departments.fitting import Labelled, Task, fit_encoder
+from clinical_evals.training.departments.model_card import write_model_card
 from clinical_evals.training.departments.parts import Overlap, Parts, check_parts, find_overlap, part_rows
 from clinical_evals.training.departments.scored import score_names
 from clinical_evals.training.departments.settings import Settings
@@ -135,6 +136,9 @@ class _Run(NamedTuple):
             self.say(f"training on {size:,} rows, seed {seed}")
             rows = _labelled(self.cases, self.read, self.parts.fit[:size])
             fitted = fit_encoder(self.task, rows, seed, folder, keep_model=whole)
+            if whole:
+                about = (size, seed, len(self.cases.candidates), self.cases.mark)
+                write_model_card(folder / "model", self.task.settings.as_json(), *about)
             write_json(finished, {"ids": ids, **fitted._asdict()})
         else:
             self.say(f"{size:,} rows, seed {seed}: trained before")
