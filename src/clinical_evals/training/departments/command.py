@@ -8,7 +8,8 @@ from clinical_evals.errors import InputError
 from clinical_evals.training.departments.confusion import draw_confusion, write_confusion_csv
 from clinical_evals.training.departments.figures import check_matplotlib
 from clinical_evals.training.departments.report import as_json, format_run
-from clinical_evals.training.departments.run import Finished, run_recipe, write_json
+from clinical_evals.training.departments.run import Finished, run_recipe
+from clinical_evals.training.departments.run_folder import write_json
 from clinical_evals.training.departments.scaling import (
     draw_scaling,
     measured_points,

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from clinical_evals.errors import InputError
 from clinical_evals.scoring.department import Outcome
-from clinical_evals.tasks.models.model_files import identify_model
 from clinical_evals.tasks.options import check_writable
 from clinical_evals.training.departments.baselines import name_by_ngrams, name_most_frequent
 from clinical_evals.training.departments.cases import Cases, load_cases
@@ -23,14 +22,11 @@ from clinical_evals.training.departments.encoder import find_encoder, load_token
 from clinical_evals.training.departments.fitting import Labelled, Task, fit_encoder
 from clinical_evals.training.departments.model_card import write_model_card
 from clinical_evals.training.departments.parts import Overlap, Parts, check_parts, find_overlap, part_rows
+from clinical_evals.training.departments.run_folder import describe_run, open_run, write_json
 from clinical_evals.training.departments.scored import score_names
 from clinical_evals.training.departments.settings import Settings
-from clinical_evals.training.departments.versions import library_versions
-from clinical_evals.write_aside import written_aside
 
 MAJORITY, NGRAMS = "majority", "TF-IDF + LR"
-_FREE = ("output_dir", "seeds", "train_sizes", "data", "model")
-# What a resumed run may change: more seeds and sizes, where things lie. Rows and weights are known by their hashes.
 
 
 class Named(NamedTuple):
@@ -82,8 +78,8 @@ def run_recipe(settings: Settings, resume: bool, say: Callable[[str], None]) -> 
     overlap = find_overlap(cases.rows, parts)
     folder = Path(settings.output_dir).expanduser()
     check_writable(folder)
-    about = _about(settings, cases, encoder)
-    _open_run(folder, about, resume)
+    about = describe_run(settings, cases, encoder)
+    open_run(folder, about, resume)
     most = most_tokens(encoder, tokenizer, settings.max_length)
     read = [fit_dialogue(case.turns, tokenizer, most) for case in cases.rows]
     cut = {name: sum(not read[row].whole for row in rows) for name, rows in parts._asdict().items()}
@@ -158,42 +154,6 @@ class _Run(NamedTuple):
 def _labelled(cases: Cases, read: Sequence[Cut], rows: Sequence[int]) -> Labelled:
     number = {name: place for place, name in enumerate(cases.candidates)}
     return Labelled([read[row].ids for row in rows], [number[cases.rows[row].department] for row in rows])
-
-
-def _about(settings: Settings, cases: Cases, encoder: Path) -> dict[str, Any]:
-    return {
-        "settings": settings.as_json(),
-        "model": identify_model(str(encoder)),
-        "data": {"source": cases.mark, "rows": len(cases.rows), "sha256": cases.sha256},
-        "versions": library_versions(),
-    }
-
-
-def _open_run(folder: Path, about: dict[str, Any], resume: bool) -> None:
-    """Note what is run; what lies there already must be the same run, and be meant to go on."""
-    path = folder / "run.json"
-    if path.is_file():
-        if not resume:
-            raise InputError(f"{folder} holds a run already: go on with it by --resume, or give another --output-dir.")
-        before = json.loads(path.read_text(encoding="utf-8"))
-        changed = [name for name in ("model", "data", "versions") if before[name] != about[name]]
-        changed += [
-            name
-            for name, value in about["settings"].items()
-            if name not in _FREE and before["settings"].get(name) != value
-        ]
-        if changed:
-            raise InputError(
-                f"{path} is of another run: {', '.join(changed)} changed since. Give the same again, or another "
-                "--output-dir."
-            )
-    write_json(path, about)
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Write a file that is whole or not there."""
-    with written_aside(path, alone=True) as aside:
-        aside.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def _said(cases: Cases, parts: Parts, cut: dict[str, int], most: int) -> str:
