@@ -24,10 +24,16 @@ LAYERS = (
     ("__main__",),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-# `tasks` runs what `datasets_hub` loads and passes the guard of `hub`, `training` trains on the one and asks the
-# other; these are looked at by name.
-ALLOWED_SIDEWAYS = {("tasks", "datasets_hub"), ("tasks", "hub"), ("report", "hub")}
-ALLOWED_SIDEWAYS |= {("training", "datasets_hub"), ("training", "tasks")}
+# `tasks` runs what `datasets_hub` loads and passes the guard of `hub`; `training` trains on what they load and finds
+# models as they do; these are looked at by name.
+ALLOWED_SIDEWAYS = {
+    ("tasks", "datasets_hub"),
+    ("tasks", "hub"),
+    ("report", "hub"),
+    ("training", "datasets_hub"),
+    ("training", "report"),
+    ("training", "tasks"),
+}
 HEAVY = {"torch", "transformers", "sentence_transformers", "lighteval", "trl", "ibis", "datasets", "evaluate", "peft"}
 
 

@@ -33,8 +33,8 @@ def add_matcher(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="NAME|FOLDER",
         help="papers (MiniLM over the titles), synonyms (with the official synonyms that are not held out), hybrid, "
-        "the folder of a sentence-transformers model, or hybrid:FOLDER; +int8 at the end: the model in 8 bits; may be given "
-        "several times (default: papers, synonyms and hybrid)",
+        "the folder of a sentence-transformers model, or hybrid:FOLDER; +int8 at the end: the model in 8 bits; may be "
+        "given several times (default: papers, synonyms and hybrid)",
     )
     run.add_argument("--items", type=int, default=2000, metavar="N", help="held-out texts (default: %(default)s)")
     run.add_argument("--seed", type=int, default=0, help="of their draw (default: %(default)s)")
