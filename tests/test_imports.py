@@ -19,7 +19,7 @@ LAYERS = (
     ("ior_bench", "clibench"),
     ("assets", "names"),
     ("datasets_hub", "tasks", "hub", "report", "training"),
-    ("demo", "demo_dialogue"),
+    ("demo", "demo_dialogue", "demo_train"),
     ("cli",),
     ("__main__",),
 )

@@ -45,6 +45,9 @@ def make_parser() -> argparse.ArgumentParser:
     add_check_recipe(subparsers.add_parser("check-recipe", help="what TRL would make of a recipe, before it trains"))
     add_tuned(subparsers.add_parser("tuned", help="after training: merge an adapter, write the model's card"))
     _add_demo(subparsers.add_parser("demo", help="a small real model on a few admissions, from start to scores"))
+    _add_demo_train(
+        subparsers.add_parser("demo-train", help="two small real models are fine-tuned on the embedded samples")
+    )
     _add_demo_dialogue(
         subparsers.add_parser(
             "demo-dialogue", help="dialogues as they unfold: written ones, then a small real model's"
@@ -285,6 +288,13 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
         "--output-dir", type=Path, default=Path("runs/demo"), metavar="DIR", help="default: %(default)s"
     )
     _add(parser, commands.run_demo)
+
+
+def _add_demo_train(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--output-dir", type=Path, default=Path("runs/demo-train"), metavar="DIR", help="default: %(default)s"
+    )
+    _add(parser, commands.run_training_demo)
 
 
 def _add_demo_dialogue(parser: argparse.ArgumentParser) -> None:

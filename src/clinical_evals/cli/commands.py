@@ -117,6 +117,13 @@ def run_demo(args: argparse.Namespace) -> None:
     run_demo(args.output_dir, args.rows)
 
 
+def run_training_demo(args: argparse.Namespace) -> None:
+    """Run the demo of training."""
+    from clinical_evals.demo_train import run_training_demo
+
+    run_training_demo(args.output_dir)
+
+
 def run_dialogue_demo(args: argparse.Namespace) -> None:
     """Run the demo of the dynamic task."""
     from clinical_evals.demo_dialogue import run_dialogue_demo
