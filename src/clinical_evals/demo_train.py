@@ -25,7 +25,7 @@ def run_training_demo(output_dir: Path) -> None:
     run_tuning_demo(output_dir)
     print(
         f"\nDone in {(time.monotonic() - start) / 60:.0f} minutes; what was made is in {output_dir}. Training rows "
-        "were asked: that they are learnt says nothing of\nother rows. The recipes for real data: training/README.md and "
-        "training/tuning.md.",
+        "were asked: that they are learnt says nothing of\nother rows. The recipes for real data: training/README.md "
+        "and training/tuning.md.",
         flush=True,
     )

@@ -33,12 +33,11 @@ def texts_to_learn(system: CodeSystem, known: Sequence[Pair], not_these: Sequenc
         known: pairs that may be learnt.
         not_these: pairs that must not be: what is held out for evaluation, and what the hybrid matcher's ranker needs.
     """
-    hidden = {fold(pair.text) for pair in not_these}
-    titled = {fold(system.title(code)) for code in system.codes()}
+    left_out = {fold(pair.text) for pair in not_these} | {fold(system.title(code)) for code in system.codes()}
     named = [(pair.text, pair.codes[0]) for pair in known]
     shaped = filter(system.code_shape.fullmatch, system.codes())
     noted = [(text, code) for code in shaped for text in system.noted_names(code)]
-    chosen = {pair: None for pair in (*named, *noted) if fold(pair[0]) not in hidden | titled}
+    chosen = {pair: None for pair in (*named, *noted) if fold(pair[0]) not in left_out}
     return list(chosen)
 
 

@@ -10,13 +10,18 @@ from typing import NamedTuple
 from clinical_evals.errors import RunError
 from clinical_evals.training.departments.cases import load_cases
 from clinical_evals.training.departments.cutting import fit_dialogue
-from clinical_evals.training.departments.encoder import find_encoder, load_classifier, load_tokenizer, most_tokens
+from clinical_evals.training.departments.encoder import (
+    SMALL_ENCODER,
+    find_encoder,
+    load_classifier,
+    load_tokenizer,
+    most_tokens,
+)
 from clinical_evals.training.departments.fitting import Labelled, Task, make_trainer
 from clinical_evals.training.departments.naming import name_numbers
 from clinical_evals.training.departments.parts import part_rows
 from clinical_evals.training.departments.scored import score_names
 from clinical_evals.training.departments.settings import Settings
-from clinical_evals.training.departments.encoder import SMALL_ENCODER
 
 EPOCHS = 12
 
