@@ -46,10 +46,10 @@ def make_parser() -> argparse.ArgumentParser:
     add("--held-out", type=int, metavar="N", help="texts for `matcher evaluate --items N` (default: 2000)")
     add("--seed", type=int, metavar="N", help="default: 0")
     add("--for-ranker", type=int, metavar="N", help="texts kept for the hybrid matcher's ranker (default: 1500)")
-    add("--epochs", type=float, metavar="X", help="default: 2")
+    add("--epochs", type=float, metavar="X", help="default: 1.5")
     add("--batch-size", type=int, metavar="N", help="default: 64")
     add("--learning-rate", type=float, metavar="X", help="default: 5e-5")
-    add("--max-length", type=int, metavar="N", help="tokens of a text that are read in training (default: 48)")
+    add("--max-length", type=int, metavar="N", help="tokens of a text that are read in training (default: 32)")
     return parser
 
 

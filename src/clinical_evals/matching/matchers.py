@@ -99,7 +99,7 @@ def make_matcher(name: str, system: CodeSystem) -> "Matcher | HybridMatcher":
 
 
 def make_scorer(
-    system: str, protocol: str = "standard", dictionary: str | Path | None = None, matcher: str = PROTOCOL
+    system: str = "icd10cm", protocol: str = "standard", dictionary: str | Path | None = None, matcher: str = PROTOCOL
 ) -> CodeScorer:
     """The scorer of a protocol with the matcher of a name.
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -26,6 +26,7 @@ def unit(rows: int, seed: int, dimension: int = 24) -> NDArray[np.float64]:
     return unit_vectors
 
 
+@settings(deadline=None)
 @given(st.integers(1, 40), st.integers(1, 400), st.integers(1, 60), st.integers(0, 9))
 def test_the_nearest_entries_are_those_of_the_whole_product(queries: int, entries: int, k: int, seed: int) -> None:
     """Brute force: all similarities, sorted. Which of the k are found, not in what order."""

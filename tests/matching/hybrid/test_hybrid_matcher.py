@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import SmallSystem
+from small_icd import SmallSystem
 
 from clinical_evals.matching.encoder import Encoder
 from clinical_evals.matching.evaluation.matchers import matcher_of

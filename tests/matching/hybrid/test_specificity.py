@@ -1,7 +1,7 @@
 """No more than the text says: sides, encounters, "unspecified" codes."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clinical_evals.matching.hybrid.entries import names_encounter, sides
@@ -35,6 +35,7 @@ def test_a_side_that_the_text_names_stays() -> None:
     assert SPECIFICITY.settle("H25.12", "nuclear cataract of the left eye") == "H25.12"
 
 
+@settings(deadline=None)
 @given(st.sampled_from(CODES))
 def test_nothing_is_invented(code: str) -> None:
     """For a text that says nothing, what comes out names no side and no encounter, and is of the same category."""
@@ -47,6 +48,7 @@ def test_nothing_is_invented(code: str) -> None:
         assert not names_encounter(title) or names_encounter(SYSTEM.title(category))
 
 
+@settings(deadline=None)
 @given(st.sampled_from(CODES))
 def test_a_code_whose_own_title_is_the_text_loses_nothing(code: str) -> None:
     """Down may add what is "unspecified", never leave the code."""

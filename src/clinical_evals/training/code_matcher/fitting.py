@@ -21,7 +21,7 @@ def fit(model_folder: Path, triples: Sequence[Triple], settings: Settings, outpu
         SentenceTransformerTrainer,
         SentenceTransformerTrainingArguments,
     )
-    from sentence_transformers.losses import MultipleNegativesRankingLoss
+    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 
     model = SentenceTransformer(
         str(model_folder),

@@ -25,10 +25,10 @@ class Settings:
     """Of the draw of the held-out texts (`matcher evaluate --seed`), of negatives, order and dropout."""
     for_ranker: int = 1500
     """Texts that are not learnt either: of them the hybrid matcher's ranker learns how far to trust this model."""
-    epochs: float = 2.0
+    epochs: float = 1.5
     batch_size: int = 64
     learning_rate: float = 5e-5
-    max_length: int = 48
+    max_length: int = 32
     """Tokens of a text that are read in training."""
 
     def __post_init__(self) -> None:
