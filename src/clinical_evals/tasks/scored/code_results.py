@@ -69,5 +69,12 @@ def _scored_line(line: Line, answer: ResolvedAnswer) -> dict[str, Any]:
 
 def _item(item: ResolvedItem) -> dict[str, Any]:
     # Six digits: sums in another order on another machine do not change the file.
-    matches = [match._asdict() | {"similarity": round(float(match.similarity), 6)} for match in item.matches]
+    matches = [
+        match._asdict() | {"similarity": _rounded(match.similarity), "confidence": _rounded(match.confidence)}
+        for match in item.matches
+    ]
     return {"text": item.text, "how": item.how, "matches": matches, "invalid": list(item.invalid)}
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(float(value), 6)

@@ -139,7 +139,12 @@ def _mark(code: str, gold: set[str]) -> str:
 
 
 def _how(match: Match) -> str:
-    return f"embedding, similarity {match.similarity:.2f}" if match.how == "embedding" else str(match.how)
+    if match.how != "embedding":
+        return str(match.how)
+    said = [f"embedding, similarity {match.similarity:.2f}"]
+    said += [f"confidence {match.confidence:.2f}"] if match.confidence is not None else []
+    said += [f"next {match.runner_up}"] if match.runner_up is not None else []
+    return ", ".join(said)
 
 
 def _short(text: str, width: int = 90) -> str:
