@@ -61,14 +61,15 @@ def _eight_bits(name: str) -> None:
             open_titles(sample, encoder, Path(folder))  # type: ignore[arg-type]  # both are encoders
 
     pair = in_turn(lambda: build(small), lambda: build(plain), rounds=1)
+    minutes = len(whole.titles) / len(rows) / 60
     report(
         f"building the title index of {name} in 8 bits",
         f"{len(rows) / pair.ours:,.0f} titles/s, {pair.ratio:.2f}x {fastest_precision()} "
         f"({len(rows) / pair.baseline:,.0f} titles/s)",
         "none",
         True,
-        whole_index=f"{len(whole.titles):,} titles, about {len(whole.titles) * pair.ours / len(rows) / 60:.1f} minutes "
-        f"in 8 bits, {len(whole.titles) * pair.baseline / len(rows) / 60:.1f} in {fastest_precision()}",
+        whole_index=f"{len(whole.titles):,} titles, about {minutes * pair.ours:.1f} minutes in 8 bits, "
+        f"{minutes * pair.baseline:.1f} in {fastest_precision()}",
     )
 
 
