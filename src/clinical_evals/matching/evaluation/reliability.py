@@ -14,6 +14,8 @@ from clinical_evals.ontology import CodeSystem
 from clinical_evals.scoring.intervals import wilson
 
 BINS = 10
+LEAST = 5
+"""Texts of which a bin is drawn."""
 
 
 class Bin(NamedTuple):
@@ -61,7 +63,7 @@ def _bin(said: NDArray[np.float64], right: NDArray[np.bool_]) -> Bin:
 
 
 def draw(found: Sequence[Reliability], category: str, path: Path) -> None:
-    """Draw what was said against what was right, one line a matcher, as PNG or SVG.
+    """Draw what was said against what was right, one line a matcher, as PNG or SVG; bins of few texts are left out.
 
     Raises:
         ResourceMissingError: matplotlib is not installed.
@@ -74,14 +76,14 @@ def draw(found: Sequence[Reliability], category: str, path: Path) -> None:
         raise ResourceMissingError(
             "Drawing needs matplotlib, which is not installed. Bring it with `pip install 'clinical-evals[train]'`."
         ) from missing
-    figure = Figure(figsize=(6, 5), layout="constrained")
+    figure = Figure(figsize=(6, 6), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     axes.plot([0, 1], [0, 1], color="0.7", linewidth=1, linestyle="--")
     for each in found:
-        said = [one.said for one in each.bins]
-        value = np.array([one.right.value for one in each.bins])
-        low, high = (np.array([getattr(one.right, end) for one in each.bins]) for end in ("low", "high"))
+        bins = [one for one in each.bins if one.texts >= LEAST]
+        said, value = [one.said for one in bins], np.array([one.right.value for one in bins])
+        low, high = (np.array([getattr(one.right, end) for one in bins]) for end in ("low", "high"))
         distance = f", expected calibration error {each.error:.3f}" if each.of == "confidence" else ""
         axes.errorbar(
             said,
@@ -91,7 +93,7 @@ def draw(found: Sequence[Reliability], category: str, path: Path) -> None:
             label=f"{each.name} ({each.of}{distance})",
         )
     axes.set(xlabel="said by the matcher", ylabel=f"right {category}, with 95 % interval", xlim=(0, 1), ylim=(0, 1))
-    axes.legend(loc="upper left", fontsize="small")
+    figure.legend(loc="outside lower center", fontsize="small")
     try:
         figure.savefig(path, dpi=120, metadata={"Date": None} if path.suffix == ".svg" else {})
     except (OSError, ValueError) as error:
