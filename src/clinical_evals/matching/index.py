@@ -278,6 +278,23 @@ def open_titles(titles: Titles, encoder: Encoder, cache_dir: str | Path | None =
     return TitleIndex(titles.codes, titles.titles, vectors, SLACK[precision], encoder.encode)
 
 
+def open_some(titles: Titles, whole: Titles, encoder: Encoder, cache_dir: str | Path | None = None) -> TitleIndex:
+    """The index of some titles out of a longer list, whose index is what is kept in the cache.
+
+    Args:
+        titles: some of `whole`, in its order.
+        whole: all of them.
+        encoder: what embeds them.
+        cache_dir: as of `open_index`.
+    """
+    index = open_titles(whole, encoder, cache_dir)
+    if len(titles.titles) == len(whole.titles):
+        return index
+    places = {title: place for place, title in enumerate(whole.titles)}
+    vectors = index.vectors[[places[title] for title in titles.titles]]
+    return TitleIndex(titles.codes, titles.titles, vectors, index.slack, encoder.encode)
+
+
 def join_indexes(parts: Sequence[TitleIndex]) -> TitleIndex:
     """Several indexes of one encoder as one; equal similarities go to the earlier part. The vectors are copied."""
     first = parts[0]

@@ -54,6 +54,8 @@ def matcher_name(name: str) -> MatcherName:
     Raises:
         UnknownNameError: neither one of `NAMES` nor a folder or Hub id, which have a "/".
     """
+    if not isinstance(name, str):
+        raise InputError(f"matcher={name!r} is no text: give one of {', '.join(NAMES)}, or a folder or Hub id.")
     bare = name.removesuffix("+int8")
     int8 = bare != name
     for kind in NAMES:

@@ -173,3 +173,27 @@ def test_the_default_is_the_protocols_matcher() -> None:
     assert make_scorer("icd10cm").score(["I10"], [["I10"]]).info["candidates"] == (
         f"titles of icd10cm {get_system('icd10cm').release}"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("Hypertension/hyperlipidemia", ["I10", "E78.5"]),
+        ("AKI on CKD stage 3", ["N17.9", "N18.30"]),
+        ("CAD s/p CABG", ["I25.10", "Z95.1"]),
+        ("pneumonia vs CHF", ["J18.9", "I50.9"]),
+        ("possible pneumonia", ["J18.9"]),
+        ("pneumonia, r/o TB", ["J18.9"]),
+        ("acute on chronic systolic heart failure", ["I50.23"]),  # not two diseases
+        ("Type II diabetes mellitus", ["E11.9"]),
+        ("T2DM", ["E11.9"]),
+        ("not diabetic", []),
+        ("unlikely pneumonia", []),
+        ("non-ST elevation MI", ["I21.4"]),
+        ("hyperlipidaemia", ["E78.5"]),
+        ("\ud800 gout", ["M10.9"]),
+    ],
+)
+def test_what_newcomers_tried(matcher: HybridMatcher, text: str, codes: list[str]) -> None:
+    (found,) = matcher.matches([text])
+    assert [match.code for match in found] == codes

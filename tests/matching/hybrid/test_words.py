@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clinical_evals.matching.hybrid.claims import claims_of, disagree
 from clinical_evals.matching.hybrid.common import common_names, open_titles_of, speaks_of
 from clinical_evals.matching.hybrid.entries import names_encounter, numbers, sides
-from clinical_evals.matching.hybrid.several import head_of, is_absent, parts_of
-from clinical_evals.matching.hybrid.words import abbreviations, american, words, written_out
+from clinical_evals.matching.hybrid.several import bare, head_of, is_absent, parts_of, stacked
+from clinical_evals.matching.hybrid.words import abbreviations, american, spelled, words, written_out
 from clinical_evals.matching.titles import fold
 from clinical_evals.ontology import get_system
 
@@ -145,3 +146,56 @@ def test_any_text_can_be_read(text: str) -> None:
     assert all(part in text for part in parts_of(text))
     assert all(re.fullmatch("[a-z0-9]+", word) for word in words(text))
     is_absent(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "opposite"),
+    [
+        ("bleeding esophageal varices", "Esophageal varices without bleeding", True),
+        ("esophageal varices without bleeding", "Esophageal varices with bleeding", True),
+        ("esophageal varices", "Esophageal varices without bleeding", False),  # nothing is said of bleeding
+        ("fever", "Chills (without fever)", True),
+        ("ulcer with or without bleeding", "Ulcer without bleeding", False),
+        ("history of stroke", "Cerebral infarction, unspecified", True),
+        ("history of stroke", "Personal history of transient ischemic attack", False),
+        ("stroke", "Personal history of transient ischemic attack", True),
+        ("breast cancer", "Family history of malignant neoplasm of breast", True),
+        ("status post hip replacement", "Presence of right artificial hip joint", False),
+        ("old myocardial infarction", "Old myocardial infarction", False),
+        ("non-ST elevation myocardial infarction", "Non-ST elevation (NSTEMI) myocardial infarction", False),
+    ],
+)
+def test_what_is_turned_round(text: str, title: str, opposite: bool) -> None:
+    assert disagree(claims_of(text, is_title=False), claims_of(title, is_title=True)) is opposite
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("possible pneumonia", "pneumonia"),
+        ("? sepsis", "sepsis"),
+        ("pneumonia, r/o TB", "pneumonia"),
+        ("gout", "gout"),
+        ("likely", "likely"),
+        ("", ""),
+    ],
+)
+def test_doubts_are_left_out(text: str, left: str) -> None:
+    assert bare(text) == left
+
+
+def test_one_disease_on_another() -> None:
+    assert stacked("AKI on CKD stage 3") == ("AKI", "CKD stage 3")
+    assert stacked("gout") == ()
+    assert parts_of("CHF/COPD") == ("CHF", "COPD")
+    assert parts_of("CAD s/p CABG") == ("CAD", "s/p CABG")
+    assert parts_of("and/or") == ()
+
+
+def test_spelling_of_whole_texts() -> None:
+    known = {"esophageal", "varices", "with", "bleeding", "anemia"}
+    assert spelled("Oesophageal varices with bleeding, ANAEMIA", known) == "esophageal varices with bleeding, anemia"
+    assert spelled("gout zzzz", known) == "gout zzzz"
+    assert written_out("Type II DM; CHF/COPD") == (
+        "Type 2 diabetes mellitus; congestive heart failure/chronic obstructive pulmonary disease"
+    )

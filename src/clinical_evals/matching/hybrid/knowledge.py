@@ -1,5 +1,6 @@
 """What the hybrid matcher knows of a system: its entries and names, and the ranker that weighs candidates."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -10,20 +11,24 @@ from numpy.typing import NDArray
 from clinical_evals.matching.encoder import Encoder, fastest_precision
 from clinical_evals.matching.hybrid import ranker_store
 from clinical_evals.matching.hybrid.choice import choose
+from clinical_evals.matching.hybrid.claims import Claims, claims_of, disagree
 from clinical_evals.matching.hybrid.common import common_names, open_titles_of, speaks_of, special
 from clinical_evals.matching.hybrid.entries import Entries
 from clinical_evals.matching.hybrid.evidence import Library
 from clinical_evals.matching.hybrid.ranker import FixedRanker, Ranker, softmax_by_row
-from clinical_evals.matching.index import join_indexes, open_titles
+from clinical_evals.matching.index import join_indexes, open_some
 from clinical_evals.matching.matcher import Match
 from clinical_evals.matching.pairs import Pair, known_pairs
 from clinical_evals.matching.titles import Titles, fold, further_texts, titles_of
 from clinical_evals.ontology import CodeSystem
 
+_WORD = re.compile(r"[a-z]+")
 BLOCK = 4096
 """Texts whose candidates are weighed together: what memory they take is bounded."""
 OUT_OF_PLACE = 3.0
 """What a code of pregnancy or of newborns loses (in log odds) with a text that speaks of neither."""
+OPPOSITE = 4.0
+"""What a code loses whose title says the opposite of the text, or takes the past for the present."""
 
 
 class Knowledge:
@@ -68,6 +73,11 @@ class Knowledge:
         common = {fold(pair.text): pair.codes[0] for pair in self._common}
         return named | dict(self._open_titles) | titled | common  # what comes later counts more
 
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of titles and names, in lower case."""
+        return frozenset(word for name in self.names for word in _WORD.findall(name))
+
     def best(self, texts: Sequence[str]) -> Iterator[Match]:
         """The best code of each text, however unsure.
 
@@ -83,7 +93,10 @@ class Knowledge:
             evidence = self.library.evidence(texts[part], vectors[part])
             spoken = np.array([speaks_of(text) for text in texts[part]], dtype=np.bool_)
             out_of_place = ~spoken[evidence.rows, self._special[evidence.codes]]
-            scores = self.ranker.scores(evidence.features) - OUT_OF_PLACE * out_of_place
+            claims = [claims_of(text, is_title=False) for text in texts[part]]
+            pairs = zip(evidence.rows.tolist(), evidence.codes.tolist(), strict=True)
+            opposite = np.array([disagree(claims[row], self._claims[code]) for row, code in pairs], dtype=np.bool_)
+            scores = self.ranker.scores(evidence.features) - OUT_OF_PLACE * out_of_place - OPPOSITE * opposite
             chosen = choose(evidence, softmax_by_row(evidence.rows, scores), self.library.entries)
             confidence = self.ranker.confidence(chosen.likely, chosen.similarity)
             numbers = (chosen.best, chosen.runner_up, chosen.similarity, confidence)
@@ -93,7 +106,12 @@ class Knowledge:
     @cached_property
     def library(self) -> Library:
         """All entries in every form."""
-        index = join_indexes([open_titles(part, self.encoder, self._cache_dir) for part in self._parts])
+        index = join_indexes(
+            [
+                open_some(part, whole, self.encoder, self._cache_dir)
+                for part, whole in zip(self._parts, self._whole, strict=True)
+            ]
+        )
         entries = Entries(self.system, index.codes, index.titles, len(self._parts[0].codes))
         return Library(entries, index.vectors)
 
@@ -105,26 +123,58 @@ class Knowledge:
 
     @cached_property
     def _parts(self) -> tuple[Titles, ...]:
-        """Titles, common names, further names, names in notes; what is in one is not in the next."""
-        system = self.system
-        usual = [(pair.text, pair.codes[0]) for pair in self._common]
-        common = further_texts(system, usual, f"common names of {system.name}")
-        further = self._further
-        taken = self._hidden.union(fold(text) for text in (*common.titles, *further.titles))
-        shaped = filter(system.code_shape.fullmatch, system.codes())
-        noted = [(text, code) for code in shaped for text in system.noted_names(code) if fold(text) not in taken]
-        noticed = further_texts(system, noted, f"names in notes of {system.name} {system.release}")
-        return titles_of(system), *(part for part in (common, further, noticed) if part.codes)
+        """Titles, common names, further names, names in notes, without what is hidden."""
+        return self._whole[0], *(self._shown(part) for part in self._whole[1:])
 
     @cached_property
+    def _whole(self) -> tuple[Titles, ...]:
+        """The same with what is hidden, which is embedded once; what is in one is not in the next.
+
+        Names in notes of one word mean something in their place only ("acute", below the Chagas disease of the heart).
+        """
+        system = self.system
+        usual = [(pair.text, pair.codes[0]) for pair in common_names(system)]
+        common = further_texts(system, usual, f"common names of {system.name}")
+        taken = {fold(text) for text in common.titles}
+        pairs = sorted({*self._all_known, *self._given_known})
+        named = [(pair.text, pair.codes[0]) for pair in pairs if fold(pair.text) not in taken]
+        further = further_texts(system, named, f"further names of {system.name} {system.release}")
+        taken |= {fold(text) for text in further.titles}
+        shaped = filter(system.code_shape.fullmatch, system.codes())
+        noted = [
+            (text, code)
+            for code in shaped
+            for text in system.noted_names(code)
+            if " " in fold(text) and fold(text) not in taken
+        ]
+        return titles_of(system), common, further, further_texts(system, noted, f"names in notes of {system.name}")
+
+    def _shown(self, part: Titles) -> Titles:
+        """Without what is hidden, and without further names that are not given."""
+        known = {fold(pair.text) for pair in self._known}
+        is_further = part.source.startswith("further names")
+        pairs = [
+            (code, text)
+            for code, text in zip(part.codes, part.titles, strict=True)
+            if (fold(text) in known if is_further else fold(text) not in self._hidden)
+        ]
+        return Titles(part.source, [code for code, _ in pairs], [text for _, text in pairs])
+
+    @property
     def _further(self) -> Titles:
-        taken = {fold(pair.text) for pair in self._common}
-        named = [(pair.text, code) for pair in self._known for code in pair.codes[:1] if fold(pair.text) not in taken]
-        return further_texts(self.system, named, f"further names of {self.system.name} {self.system.release}")
+        return self._parts[2]
+
+    @cached_property
+    def _all_known(self) -> list[Pair]:
+        return known_pairs(self.system)
+
+    @property
+    def _given_known(self) -> Sequence[Pair]:
+        return () if self._given is None else self._given
 
     @cached_property
     def _known(self) -> list[Pair]:
-        pairs = known_pairs(self.system) if self._given is None else self._given
+        pairs = self._all_known if self._given is None else self._given
         return [pair for pair in pairs if fold(pair.text) not in self._hidden]
 
     @cached_property
@@ -135,6 +185,10 @@ class Knowledge:
     def _open_titles(self) -> Mapping[str, str]:
         found = open_titles_of(self.system).items()
         return {text: code for text, code in found if text not in self._hidden}
+
+    @cached_property
+    def _claims(self) -> list[Claims]:
+        return [claims_of(self.system.title(code), is_title=True) for code in self.library.entries.codes]
 
     @cached_property
     def _special(self) -> NDArray[np.int8]:

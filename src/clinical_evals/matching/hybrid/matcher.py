@@ -9,11 +9,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from clinical_evals.matching.encoder import Encoder, default_encoder
-from clinical_evals.matching.hybrid.choice import category_level
 from clinical_evals.matching.hybrid.knowledge import Knowledge
-from clinical_evals.matching.hybrid.several import head_of, is_absent, parts_of
+from clinical_evals.matching.hybrid.several import bare, head_of, is_absent, parts_of, stacked
 from clinical_evals.matching.hybrid.specificity import Specificity
-from clinical_evals.matching.hybrid.words import written_out
+from clinical_evals.matching.hybrid.words import spelled, written_out
 from clinical_evals.matching.matcher import DEFAULT_THRESHOLD, Match
 from clinical_evals.matching.pairs import Pair
 from clinical_evals.matching.titles import fold
@@ -83,8 +82,9 @@ class HybridMatcher:
         written: dict[str, str] = {}  # capitals tell abbreviations from words: texts are kept as they were written
         for key, text in zip(folded, texts, strict=True):
             written.setdefault(key, text)
+        written = {key: bare(_clean(text)) for key, text in written.items()}
         heads = {key: head_of(text) for key, text in written.items()}
-        cuts = {key: parts_of(text.strip()) if cut else () for key, text in written.items()}
+        cuts = {key: self._parts_of(text) if cut else () for key, text in written.items()}
         for piece in (*heads.values(), *(part for parts in cuts.values() for part in parts)):
             written.setdefault(fold(piece), piece)
         by_text = dict(zip(written, self._found(list(written.values())), strict=True))
@@ -93,25 +93,41 @@ class HybridMatcher:
             for key in folded
         ]
 
+    def _parts_of(self, text: str) -> tuple[str, ...]:
+        """What may be several diseases; of "X on Y" only where X is the name of one ("acute on chronic" is not)."""
+        if parts := parts_of(text.strip()):
+            return parts
+        parts = stacked(text)
+        names = self.knowledge.names
+        return parts if parts and {fold(parts[0]), fold(written_out(parts[0]))} & names.keys() else ()
+
     def _of_text(self, whole: Match | None, head: Match | None, parts: Sequence[Match | None]) -> tuple[Match, ...]:
         """The whole, what stands before a remark, or the parts where each is surer and they are different things."""
         if whole and whole.how == "title":
             return (whole,)
-        if head and head.how == "title" and _confidence(whole) < SURE:
+        sure = _confidence(whole)
+        if head and head.how == "title" and sure < SURE:
             whole = head
         named = [part for part in parts if part]
         if parts and len(named) == len(parts):
-            level = category_level(len(self.system.levels))
-            categories = {self.system.path(part.code)[level] for part in named}
-            surer = min(map(_confidence, named)) >= _confidence(whole) + SPLIT_GAIN or whole is head is not None
-            if len(categories) == len(parts) and surer:
-                return tuple(named)
+            least = min(map(_confidence, named))
+            if len(self._different(named)) > 1 and (
+                least >= min(sure + SPLIT_GAIN, SURE) or whole is head is not None
+            ):
+                return self._different(named)
         return (whole,) if whole else ()
+
+    def _different(self, matches: Sequence[Match]) -> tuple[Match, ...]:
+        """Matches of different codes, none of which stands above another: that would be one thing said twice."""
+        codes = dict.fromkeys(match.code for match in matches)
+        above = {ancestor for code in codes for ancestor in self.system.path(code) if ancestor != code}
+        by_code = {match.code: match for match in reversed(matches)}
+        return tuple(by_code[code] for code in codes if code not in above)
 
     def _found(self, texts: Sequence[str]) -> list[Match | None]:
         """The match of each of these distinct texts."""
-        long = [written_out(text) for text in texts]
         names = self.knowledge.names
+        long = [spelled(written_out(text), self.knowledge.words) for text in texts]
         found: dict[int, Match] = {}
         unknown = []
         for place, (text, written) in enumerate(zip(texts, long, strict=True)):
@@ -126,6 +142,11 @@ class HybridMatcher:
 
     def _settled(self, code: str, text: str) -> str:
         return self._specificity.settle(code, text) if self._billable else self._specificity.up(code, text)
+
+
+def _clean(text: str) -> str:
+    """Without lone surrogates, which are no Unicode text."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _confidence(match: Match | None) -> float:

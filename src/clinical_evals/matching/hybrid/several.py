@@ -5,7 +5,19 @@ import re
 from clinical_evals.matching.answer_phrases import is_excluded, is_negated
 
 _AND = re.compile(
-    r"\s*(?:;|\s\+\s|\s&\s|\s/\s|,\s+(?:and\s+)?|\s(?:and|as well as|along with|plus)\s)\s*", re.IGNORECASE
+    r"\s*(?:;|\s\+\s|\s&\s|\s/\s|(?<=[A-Za-z0-9]{2})(?<!and)/(?=[A-Za-z]{2})|,\s+(?:and\s+)?|\svs?\.?\s|\sversus\s"
+    r"|\s(?:and(?!/or)|as well as|along with|plus)\s|\s(?=s/p\s|status post\s))\s*",
+    re.IGNORECASE,
+)
+_ON = re.compile(r"\s(?:on top of|superimposed on|on)\s", re.IGNORECASE)
+_MAYBE = re.compile(
+    r"(?:(?:possible|possibly|probable|probably|likely|suspected|presumed|questionable|concern for|\?)\s*)+(?=\S)",
+    re.IGNORECASE,
+)
+_TO_EXCLUDE = re.compile(r"[,;]?\s+(?:r/o|rule out|to rule out|to exclude)\s.*", re.IGNORECASE | re.DOTALL)
+_NOT = re.compile(
+    r"(?:not|never|without|unlikely|non-?(?:smoker|smoking|diabetic|drinker|obese|pregnant|hypertensive))\b",
+    re.IGNORECASE,
 )
 _RULE_OUT = re.compile(r"(?:to )?(?:rule[ds]?[ -]?out|r/o|exclude[ds]?|evaluate for)\b", re.IGNORECASE)
 _RULED_OUT = re.compile(
@@ -20,7 +32,7 @@ _REMARK = re.compile(
     r"|\s(?:on|s/p|status post|treated with|controlled (?:on|with)|managed with|followed by|which|who)\s).*",
     re.IGNORECASE | re.DOTALL,
 )
-MAX_PARTS = 6
+MAX_PARTS = 12
 
 
 def is_absent(text: str) -> bool:
@@ -29,7 +41,23 @@ def is_absent(text: str) -> bool:
     >>> [is_absent(text) for text in ("no evidence of pneumonia", "r/o PE", "MI ruled out", "anemia without bleeding")]
     [True, True, True, False]
     """
-    return bool(_RULE_OUT.match(text) or _RULED_OUT.search(text)) or is_negated(text) or is_excluded(text)
+    stated = _RULE_OUT.match(text) or _RULED_OUT.search(text) or _NOT.match(text)
+    return stated is not None or is_negated(text) or is_excluded(text)
+
+
+def bare(text: str) -> str:
+    """A text without what makes it doubtful, and without what is only to be ruled out.
+
+    >>> bare("possible pneumonia"), bare("pneumonia, r/o TB")
+    ('pneumonia', 'pneumonia')
+    """
+    return _TO_EXCLUDE.sub("", _MAYBE.sub("", text, count=1)) if text.strip() else text
+
+
+def stacked(text: str) -> tuple[str, ...]:
+    """The two diseases of "AKI on CKD stage 3"; empty if it is no such text."""
+    parts = tuple(part.strip() for part in _ON.split(text))
+    return parts if len(parts) == 2 and all(len(part) > 1 for part in parts) else ()
 
 
 def parts_of(text: str) -> tuple[str, ...]:

@@ -17,6 +17,9 @@ _WORD = re.compile(r"[a-z0-9]+")
 _TOKEN = re.compile(r"[A-Za-z0-9]+(?:[/&'’-][A-Za-z0-9]+)*")
 _SHOUTED = 0.6
 """Share of upper-case letters from which a text is one in capitals, in which capitals say nothing."""
+_LETTERS = re.compile(r"[A-Za-z]{4,}")
+_TYPE = re.compile(r"\b(type) (i{1,2})\b", re.IGNORECASE)
+_ARABIC = {"i": "1", "ii": "2"}
 _STOP = word_set(
     "of the in and or with to due nos by for a an on as from at other unspecified specified not elsewhere classified "
     "nec is be was has which that"
@@ -66,9 +69,30 @@ def written_out(text: str) -> str:
         written = token[0]
         if not shouted and (found := abbreviations().get(written)):
             return found
-        return _any_case().get(written.lower().replace("’", "'"), written)
+        whole = _any_case().get(written.lower().replace("’", "'"))
+        if whole is None and "/" in written:
+            return "/".join(_TOKEN.sub(long, piece) for piece in written.split("/"))
+        return whole or written
 
-    return _TOKEN.sub(long, text)
+    return _TYPE.sub(lambda found: f"{found[1]} {_ARABIC[found[2].lower()]}", _TOKEN.sub(long, text))
+
+
+def spelled(text: str, known: Container[str]) -> str:
+    """A text in the spelling of words that the release knows.
+
+    Args:
+        text: any text.
+        known: words in lower case.
+
+    >>> spelled("Oesophageal varices, anaemia", {"esophageal", "varices", "anemia"})
+    'esophageal varices, anemia'
+    """
+    return _LETTERS.sub(lambda word: word[0] if word[0].lower() in known else _known(word[0], known), text)
+
+
+def _known(word: str, known: Container[str]) -> str:
+    found = american(word.lower(), known)
+    return found if found in known else word
 
 
 def stem(word: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from clinical_evals.matching.dictionary import DICTIONARIES
+from clinical_evals.ontology import get_system
 from clinical_evals.ruled_table import ruled
 from clinical_evals.tasks.scored.code_results import CodeResult
 from clinical_evals.tasks.scored.results import Intervals
@@ -14,6 +15,7 @@ def format_codes(result: CodeResult) -> list[str]:
         f"{result.protocol} protocol (micro scores in %, 95 % interval by patient)",
         _format_table_of(result),
         format_diagnostics(result.scored.diagnostics),
+        format_matcher(result),
         format_own_titles(result.scored.diagnostics, result.task.system),
     ]
 
@@ -25,8 +27,18 @@ def format_both_codes(standard: CodeResult, official: CodeResult) -> list[str]:
         format_side_by_side(standard, official),
         f"standard: {format_diagnostics(standard.scored.diagnostics)}",
         f"official: {format_diagnostics(official.scored.diagnostics)}",
+        format_matcher(standard),
         format_own_titles(official.scored.diagnostics, official.task.system),
     ]
+
+
+def format_matcher(result: CodeResult) -> str:
+    """What texts were matched with, where it is not what the protocols say; else nothing."""
+    system = get_system(result.task.system)
+    candidates = result.scored.info["candidates"]
+    if result.protocol != "standard" or candidates == f"titles of {system.name} {system.release}":
+        return ""
+    return f"matched with: {candidates}; not to be compared with other matchers' numbers"
 
 
 def _format_table_of(result: CodeResult) -> str:
