@@ -164,7 +164,7 @@ def _upload(store: Store, call: Call, oid: str) -> Answer:
     if hashlib.sha256(call.body).hexdigest() != oid:
         raise HubError(400, "", "the bytes are not those of the address")
     store.put(call.body)
-    return Answer(200)
+    return Answer(200, {"stored": oid})
 
 
 def _verify(store: Store, call: Call, name: str) -> Answer:

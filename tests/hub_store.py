@@ -5,6 +5,7 @@ import hashlib
 import itertools
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -80,6 +81,8 @@ class Store:
         self.folder = folder
         self.repos: dict[tuple[str, str], Repo] = {}
         self.lock = threading.RLock()
+        self.damage: Callable[[dict[str, Entry]], object] | None = None
+        """What happens to the tree of a commit, of a Hub that loses things."""
         self._count = itertools.count()
 
     def create(self, kind: str, name: str, private: bool, sdk: str | None) -> Repo:
@@ -121,6 +124,8 @@ class Store:
                 raise HubError(412, "", "A commit has happened since. Please refresh and try again.")
             for line in lines[1:]:
                 self._apply(tree, line["key"], line["value"])
+            if self.damage:
+                self.damage(tree)
             return self._add(repo, branch, tree, about["summary"], about.get("description", ""), head.sha)
 
     def _apply(self, tree: dict[str, Entry], key: str, value: dict[str, Any]) -> None:

@@ -17,8 +17,10 @@ def read_head(path: Path) -> dict[str, Any]:
     """The YAML at the beginning of a card.
 
     Raises:
-        InputError: there is none, or it is no mapping.
+        InputError: there is no card, no YAML in it, or that is no mapping.
     """
+    if not path.is_file():
+        raise InputError(f"{path} is no file")
     found = _HEAD.match(path.read_text(encoding="utf-8", errors="replace"))
     try:
         head = yaml.safe_load(found[1]) if found else None

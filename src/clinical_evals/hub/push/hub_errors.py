@@ -17,15 +17,13 @@ def hub_errors_in_words(repo: str, token: str) -> Iterator[None]:
         InputError: token, rights, name or card are not as the Hub wants them.
         RunError: anything else that the Hub refuses.
     """
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineModeIsEnabled
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
     try:
         yield
     except ClinicalEvalsError as error:
         error.args = tuple(str(part).replace(token, "…") for part in error.args)
         raise
-    except OfflineModeIsEnabled as error:
-        raise InputError("HF_HUB_OFFLINE is set, so nothing can be pushed: unset it") from error
     except HFValidationError as error:
         raise InputError(f"{repo!r} is no name that the Hub takes: {_plain(error, token)}") from error
     except HfHubHTTPError as error:

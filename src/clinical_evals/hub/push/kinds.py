@@ -100,8 +100,10 @@ def _check_model(parcel: Parcel, repo: str) -> str:
 def _with_note_on_base(parcel: Parcel) -> Parcel:
     """With a note where an adapter's base is a folder of this machine."""
     config = parcel.files.get("adapter_config.json")
+    if config is None or not config.is_file():
+        return parcel
     try:
-        base = json.loads(config.read_text(encoding="utf-8")).get("base_model_name_or_path") if config else None
+        base = json.loads(config.read_text(encoding="utf-8")).get("base_model_name_or_path")
     except (OSError, ValueError, AttributeError):
         return parcel  # what the guard or the loader says of it is better
     if isinstance(base, str) and Path(base).is_absolute():

@@ -5,6 +5,7 @@ raises `HubAwayError` for all of them alike, and `with_patience` repeats the who
 """
 
 import math
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,8 +17,10 @@ Result = TypeVar("Result")
 BUSY = (408, 425, 429, 500, 502, 503, 504)
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 """Seconds; doubled from one to the other, or what the server says in Retry-After where that is longer."""
-TIMEOUT = 180.0
-"""Seconds without a byte after which a connection counts as cut."""
+TIMEOUT, CONNECT_TIMEOUT = 180.0, 30.0
+"""Seconds without a byte after which a connection counts as cut, and in which it must be made."""
+_WINDOW = re.compile(r"\br=0;t=(\d{1,6})\b")
+"""In the Hub's RateLimit header: no request is left for so many seconds."""
 
 
 class HubAwayError(Exception):
@@ -33,7 +36,7 @@ def impatient_client() -> Iterator[None]:
     """While the block runs, requests of `huggingface_hub` in this process raise HubAwayError at once."""
     import httpx
     from huggingface_hub import set_client_factory
-    from huggingface_hub.utils._http import default_client_factory  # to put it back; no public name has it
+    from huggingface_hub.utils._http import default_client_factory, hf_request_event_hook  # no public name has them
 
     class Client(httpx.Client):
         def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
@@ -49,8 +52,12 @@ def impatient_client() -> Iterator[None]:
     def _place(request: httpx.Request) -> str:
         return f"{request.method} {request.url.host}{request.url.path}"
 
-    hooks = default_client_factory().event_hooks  # they refuse requests where HF_HUB_OFFLINE is set
-    set_client_factory(lambda: Client(event_hooks=hooks, follow_redirects=True, timeout=httpx.Timeout(TIMEOUT)))
+    def make() -> httpx.Client:
+        hooks = {"request": [hf_request_event_hook]}
+        timeout = httpx.Timeout(TIMEOUT, connect=CONNECT_TIMEOUT)
+        return Client(event_hooks=hooks, follow_redirects=True, timeout=timeout)
+
+    set_client_factory(make)
     try:
         yield
     finally:
@@ -58,9 +65,10 @@ def impatient_client() -> Iterator[None]:
 
 
 def _retry_after(headers: Any) -> float:
-    """Seconds that the server asks for; a date or nonsense counts as none."""
+    """Seconds that the server asks for, in Retry-After or as the Hub has it; a date or nonsense counts as none."""
+    window = _WINDOW.search(headers.get("RateLimit", ""))
     try:
-        seconds = float(headers.get("Retry-After", ""))
+        seconds = float(headers.get("Retry-After") or (window[1] if window else 0))
     except ValueError:
         return 0.0
     return seconds if math.isfinite(seconds) and seconds > 0 else 0.0

@@ -64,7 +64,7 @@ def push(request: Request, say: Callable[[str], object]) -> str:
     repository = Repository(request.repo, kind.repo_type, request.public, request.gated, request.revision)
     if request.dry_run:
         return _planned(request, repository, parcel, manifest)
-    token = _token(request.token)
+    token = _token_of_an_open_line(request.token)
     with hub_errors_in_words(request.repo, token), impatient_client():
         sent = with_patience(
             lambda: _send(repository, manifest, _message(request, parcel, statement), token, mirror=_mirrors(request)),
@@ -101,9 +101,11 @@ def _cleared(request: Request, parcel: Parcel) -> tuple[Manifest, str, str]:
     return make_manifest(files), usage, clearance.statement
 
 
-def _token(given: str | None) -> str:
-    from huggingface_hub import get_token
+def _token_of_an_open_line(given: str | None) -> str:
+    from huggingface_hub import get_token, is_offline_mode
 
+    if is_offline_mode():
+        raise InputError("HF_HUB_OFFLINE is set, so nothing can be pushed: unset it (--dry-run works with it)")
     token = given or get_token()
     if not token:
         raise InputError(f"there is no token to push with: {LOGIN}")

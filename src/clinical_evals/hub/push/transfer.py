@@ -1,8 +1,8 @@
 """One commit with card and data, and the repository read back after it.
 
 `upload_folder` (with Xet) and `upload_large_folder` of huggingface_hub 1.33 make several commits of a large folder,
-and the latter is deprecated. `create_commit` makes one of any size: large files go first, each once and under its hash,
-so that a repeated push sends only those that did not arrive, and the commit, which is all or nothing, goes last.
+and the latter is deprecated. `create_commit` makes one of any size: large files go first, each under its hash, so that
+a repeated push sends only those that did not arrive, and the commit, which is all or nothing, goes last.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
