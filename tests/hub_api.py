@@ -1,10 +1,13 @@
 """What the Hub for tests answers to each address."""
 
+import base64
+import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from urllib.parse import parse_qs, unquote
 
 import yaml
 from hub_store import Commit, Entry, HubError, Repo, Store, is_lfs
@@ -51,7 +54,7 @@ def answer(store: Store, call: Call) -> Answer:
     for pattern, handler in _ROUTES:
         found = re.fullmatch(pattern, f"{call.method} {call.path}")
         if found:
-            return handler(store, call, **found.groupdict())
+            return handler(store, call, **{name: unquote(part) for name, part in found.groupdict().items() if part})
     raise HubError(404, "", f"the Hub for tests knows no {call.method} {call.path}")
 
 
@@ -130,8 +133,6 @@ def _settings(store: Store, call: Call, types: str, name: str) -> Answer:
 
 
 def _preupload(store: Store, call: Call, types: str, name: str, revision: str) -> Answer:
-    import base64
-
     tree = _repo(store, call, TYPES[types], name, write=True).at(revision).tree
     files = []
     for file in call.json["files"]:
@@ -145,7 +146,7 @@ def _preupload(store: Store, call: Call, types: str, name: str, revision: str) -
     return Answer(200, {"files": files})
 
 
-def _batch(store: Store, call: Call, prefix: str, name: str) -> Answer:
+def _batch(store: Store, call: Call, name: str, prefix: str = "") -> Answer:
     _repo(store, call, PREFIXES[prefix], name, write=True)
     objects = []
     for item in call.json["objects"]:
@@ -159,8 +160,6 @@ def _batch(store: Store, call: Call, prefix: str, name: str) -> Answer:
 
 
 def _upload(store: Store, call: Call, oid: str) -> Answer:
-    import hashlib
-
     if hashlib.sha256(call.body).hexdigest() != oid:
         raise HubError(400, "", "the bytes are not those of the address")
     store.put(call.body)
@@ -214,8 +213,6 @@ def _tree(store: Store, call: Call, types: str, name: str, revision: str, path: 
 
 
 def _paths(store: Store, call: Call, types: str, name: str, revision: str) -> Answer:
-    from urllib.parse import parse_qs
-
     commit = _repo(store, call, TYPES[types], name).at(revision)
     is_json = call.body[:1] == b"{"
     asked = call.json["paths"] if is_json else parse_qs(call.body.decode()).get("paths", [])
@@ -247,7 +244,7 @@ def _refs(store: Store, call: Call, types: str, name: str) -> Answer:
     return Answer(200, {"branches": shown("heads", repo.branches), "tags": shown("tags", repo.tags), "converts": []})
 
 
-def _resolve(store: Store, call: Call, prefix: str, name: str, revision: str, path: str) -> Answer:
+def _resolve(store: Store, call: Call, name: str, revision: str, path: str, prefix: str = "") -> Answer:
     repo = _repo(store, call, PREFIXES[prefix], name)
     if repo.gated and not call.role:
         raise HubError(401, "GatedRepo", f"Access to {name} is restricted.")
@@ -268,7 +265,7 @@ def _cdn(store: Store, call: Call, oid: str) -> Answer:
 
 
 _API = r"/api/(?P<types>models|datasets|spaces)/(?P<name>[^/]+/[^/]+)"
-_ID = r"(?P<prefix>datasets/|spaces/|)(?P<name>[^/]+/[^/]+?)"
+_ID = r"(?P<prefix>datasets/|spaces/)?(?P<name>[^/]+/[^/]+?)"
 _REV = r"(?P<revision>[^/]+)"
 _ROUTES: tuple[tuple[str, Callable[..., Answer]], ...] = (
     ("POST /api/repos/create", _create),

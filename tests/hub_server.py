@@ -35,6 +35,7 @@ class Fault:
     nth: int = 1
     times: int = 1
     retry_after: int | None = None
+    says: str = "as the test wants it"
     seen: int = 0
 
     def strikes(self, request: str) -> bool:
@@ -107,8 +108,7 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
 
         def _serve(self) -> None:
             address = urlsplit(self.path)
-            path = unquote(address.path)
-            request = f"{self.command} {path}"
+            request = f"{self.command} {unquote(address.path)}"
             hub.requests.append(request)
             fault = next((fault for fault in hub.faults if fault.strikes(request)), None)
             if fault and fault.kind == "cut":
@@ -117,10 +117,14 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             body = self._body()
             if fault and isinstance(fault.kind, int):
                 more = {} if fault.retry_after is None else {"Retry-After": str(fault.retry_after)}
-                self._answer(hub_api.Answer(fault.kind, {"error": "as the test wants it"}, more))
+                self._answer(
+                    hub_api.Answer(fault.kind, {"error": fault.says, "errors": [{"message": fault.says}]}, more)
+                )
                 return
             try:
-                call = hub_api.Call(self.command, path, parse_qs(address.query), body, self._role(), hub.url, hub.page)
+                call = hub_api.Call(
+                    self.command, address.path, parse_qs(address.query), body, self._role(), hub.url, hub.page
+                )
                 answer = hub_api.answer(hub.store, call)
             except HubError as error:
                 answer = hub_api.failure(error)

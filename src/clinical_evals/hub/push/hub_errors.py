@@ -29,11 +29,12 @@ def hub_errors_in_words(repo: str, token: str) -> Iterator[None]:
     except HfHubHTTPError as error:
         raise _by_status(error.response.status_code, repo, _plain(error, token)) from None
     except (ValueError, RuntimeError) as error:
+        if "README.md" in str(error):  # its YAML, of which the Hub says what is wrong
+            raise InputError(f"nothing was committed to {repo}: {_plain(error, token)}") from None
         cause = error.__cause__
         if isinstance(cause, HfHubHTTPError):
             raise _by_status(cause.response.status_code, repo, _plain(cause, token)) from None
-        kind = InputError if "README.md" in str(error) else RunError
-        raise kind(f"nothing was committed to {repo}: {_plain(error, token)}") from None
+        raise RunError(f"nothing was committed to {repo}: {_plain(error, token)}") from None
 
 
 def _by_status(status: int, repo: str, said: str) -> ClinicalEvalsError:
