@@ -254,10 +254,14 @@ def _resolve(store: Store, call: Call, name: str, revision: str, path: str, pref
     if entry is None:
         missing = failure(HubError(404, "EntryNotFound", "Entry not found"))
         return Answer(404, missing.content, {**missing.headers, **about})
+    content = store.object_path(entry.sha256).read_bytes()
     if entry.is_lfs:
         about |= {"X-Linked-Etag": f'"{entry.sha256}"', "X-Linked-Size": str(entry.size)}
-        return Answer(302, b"", {**about, "Location": f"{call.url}/cdn/{entry.sha256}", "ETag": f'"{entry.sha256}"'})
-    return Answer(200, store.object_path(entry.sha256).read_bytes(), {**about, "ETag": f'"{entry.oid}"'})
+        about |= {"ETag": f'"{entry.sha256}"'}
+        if call.method == "HEAD":
+            return Answer(200, content, about)
+        return Answer(302, b"", {**about, "Location": f"{call.url}/cdn/{entry.sha256}"})
+    return Answer(200, content, {**about, "ETag": f'"{entry.oid}"'})
 
 
 def _cdn(store: Store, call: Call, oid: str) -> Answer:

@@ -117,14 +117,12 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             body = self._body()
             if fault and isinstance(fault.kind, int):
                 more = {} if fault.retry_after is None else {"Retry-After": str(fault.retry_after)}
-                self._answer(
-                    hub_api.Answer(fault.kind, {"error": fault.says, "errors": [{"message": fault.says}]}, more)
-                )
+                said = {"error": fault.says, "errors": [{"message": fault.says}]}
+                self._answer(hub_api.Answer(fault.kind, said, more))
                 return
             try:
-                call = hub_api.Call(
-                    self.command, address.path, parse_qs(address.query), body, self._role(), hub.url, hub.page
-                )
+                query, role = parse_qs(address.query), self._role()
+                call = hub_api.Call(self.command, address.path, query, body, role, hub.url, hub.page)
                 answer = hub_api.answer(hub.store, call)
             except HubError as error:
                 answer = hub_api.failure(error)
