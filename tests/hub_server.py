@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import hub_api
+from hub_call import Answer, Call, failure
 from hub_store import HubError, Store
 
 WRITE_TOKEN, READ_TOKEN = "hf_writeWriteWriteWriteWriteWriteWrite", "hf_readReadReadReadReadReadReadReadRe"
@@ -118,14 +119,14 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             if fault and isinstance(fault.kind, int):
                 more = {} if fault.retry_after is None else {"Retry-After": str(fault.retry_after)}
                 said = {"error": fault.says, "errors": [{"message": fault.says}]}
-                self._answer(hub_api.Answer(fault.kind, said, more))
+                self._answer(Answer(fault.kind, said, more))
                 return
             try:
                 query, role = parse_qs(address.query), self._role()
-                call = hub_api.Call(self.command, address.path, query, body, role, hub.url, hub.page)
+                call = Call(self.command, address.path, query, body, role, hub.url, hub.page)
                 answer = hub_api.answer(hub.store, call)
             except HubError as error:
-                answer = hub_api.failure(error)
+                answer = failure(error)
             if fault and fault.kind == "lost":
                 self._hang_up()
             else:
@@ -150,7 +151,7 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             self.rfile.readline()
             return body
 
-        def _answer(self, answer: hub_api.Answer, short: bool = False) -> None:
+        def _answer(self, answer: Answer, short: bool = False) -> None:
             content = answer.content if isinstance(answer.content, bytes) else json.dumps(answer.content).encode()
             headers: dict[str, Any] = {"Content-Length": len(content), **answer.headers}
             self.send_response(answer.status)

@@ -11,6 +11,7 @@ from huggingface_hub.errors import RepositoryNotFoundError
 from mimic_like import NOTE
 from push_folders import DATASET_CARD, MODEL_CARD, adapter, contents, dataset, metric
 
+from clinical_evals.hub import guard
 from clinical_evals.hub.consent import LEDGER
 from clinical_evals.markers import MIMIC_MARKER
 
@@ -282,3 +283,19 @@ def test_a_space_of_another_kind(hub: Hub, push: Any, tmp_path: Path, capsys: An
     folder = metric(tmp_path / "letter_share")
     (folder / "README.md").write_text("---\nsdk: docker\n---\n")
     refused(capsys, push("metric", folder, "org/letter_share"), "`sdk: gradio`")
+
+
+def test_a_file_that_changes_after_the_guard_saw_it(
+    hub: Hub, push: Any, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = dataset(tmp_path / "data")
+    look = guard.inspect_paths
+
+    def look_and_change(paths: Any) -> Any:
+        seen = look(paths)
+        (folder / "build.json").write_text(json.dumps({"note": NOTE}))
+        return seen
+
+    monkeypatch.setattr(guard, "inspect_paths", look_and_change)  # another program, at the worst moment
+    refused(capsys, push("dataset", folder, REPO, "--public"), "build.json changed while it was looked at")
+    assert hub.connections == 0

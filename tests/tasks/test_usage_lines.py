@@ -1,7 +1,7 @@
 """The commands that a user types first, each in a fresh process, from an empty directory, offline.
 
-The Python lines, `load_dataset("ior-bench", "dynamic_h2")` and `evaluate.load("hier_icd_f1")`, are tried in the same way
-in tests/datasets_hub/test_bare_names.py.
+The Python lines, `load_dataset("ior-bench", "dynamic_h2")` and `evaluate.load("hier_icd_f1")`, are tried in the same
+way in tests/datasets_hub/test_bare_names.py.
 """
 
 import os

@@ -10,7 +10,7 @@ from clinical_evals.errors import InputError, UnknownNameError
 from clinical_evals.hub.guard import Clearance, check_may_leave
 from clinical_evals.hub.push.hub_errors import LOGIN, hub_errors_in_words
 from clinical_evals.hub.push.kinds import KINDS
-from clinical_evals.hub.push.manifest import Manifest, make_manifest
+from clinical_evals.hub.push.manifest import Manifest, make_manifest, stamp
 from clinical_evals.hub.push.parcel import Parcel
 from clinical_evals.hub.push.patience import impatient_client, with_patience
 from clinical_evals.hub.push.repository import Repository
@@ -60,11 +60,10 @@ def push(request: Request, say: Callable[[str], object]) -> str:
         raise InputError(f"--trained-on takes 1 to {LONGEST_STATEMENT} characters")
     kind = KINDS[request.kind]
     parcel = kind.collect(request.path, request.with_rows)
-    manifest, usage, statement = _cleared(request, parcel)
+    manifest, usage, statement, token = _cleared(request, parcel)
     repository = Repository(request.repo, kind.repo_type, request.public, request.gated, request.revision)
     if request.dry_run:
         return _planned(request, repository, parcel, manifest)
-    token = _token_of_an_open_line(request.token)
     with hub_errors_in_words(request.repo, token), impatient_client():
         sent = with_patience(
             lambda: _send(repository, manifest, _message(request, parcel, statement), token, mirror=_mirrors(request)),
@@ -74,18 +73,20 @@ def push(request: Request, say: Callable[[str], object]) -> str:
     return _done(repository, parcel, manifest, sent, usage)
 
 
-def _cleared(request: Request, parcel: Parcel) -> tuple[Manifest, str, str]:
-    """The manifest of files that passed guard and checks, how they are used, and what the commit must state.
+def _cleared(request: Request, parcel: Parcel) -> tuple[Manifest, str, str, str]:
+    """The manifest of what passed guard and checks, how it is used, what the commit must state, and the token.
 
     The guard speaks first: what may not leave is not told how to look better. The ledger is written only where nothing
-    else is in the way.
+    else is in the way; a missing token is.
     """
-    usage, refused = "", None
+    usage, token, refused = "", "", None
     try:
         usage = KINDS[request.kind].check(parcel, request.repo)
+        token = "" if request.dry_run else _token_of_an_open_line(request.token)
     except InputError as error:
         refused = error
     target = Target("hub-public" if request.public else "hub-private", request.repo)
+    stamps = {place: stamp(path) for place, path in parcel.files.items()}
     with parcel.laid_out() as folder:
         clearance: Clearance = check_may_leave(
             folder,
@@ -98,7 +99,7 @@ def _cleared(request: Request, parcel: Parcel) -> tuple[Manifest, str, str]:
     if refused is not None:
         raise refused
     files = {place: path for place, path in parcel.files.items() if place in places}
-    return make_manifest(files), usage, clearance.statement
+    return make_manifest(files, stamps), usage, clearance.statement, token
 
 
 def _token_of_an_open_line(given: str | None) -> str:
@@ -151,7 +152,8 @@ def _done(repository: Repository, parcel: Parcel, manifest: Manifest, sent: Sent
     lines = [f"{_count(manifest)} in {repository.address(constants.ENDPOINT)} ({_kind(repository)}), {done}"]
     lines.append("read back: all sizes and hashes are those of the files here")
     lines += [f"removed in the same commit: {', '.join(sent.removed)}"] if sent.removed else []
-    return "\n".join([*lines, *_remarks(parcel), usage])
+    where = [] if repository.branch == "main" else [f'with revision="{repository.branch}"']
+    return "\n".join([*lines, *_remarks(parcel), usage, *where])
 
 
 def _kind(repository: Repository) -> str:

@@ -71,9 +71,7 @@ def _find(api: "HfApi", repository: Repository, repo_type: str = "") -> object |
 
     try:
         return api.repo_info(repository.name, repo_type=repo_type or repository.repo_type)
-    except RepositoryNotFoundError as error:
-        if error.response.status_code == 401 and "credentials" in str(error).lower():
-            raise  # the token is wrong, and says nothing of the repository
+    except RepositoryNotFoundError:
         return None
 
 
