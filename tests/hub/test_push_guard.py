@@ -202,6 +202,28 @@ def scored_rows(folder: Path) -> Door:
     return Door(("results", folder, "org/results", "--with-rows"))
 
 
+@attempt("no marker")
+def scored_rows_of_a_hospital_without_their_log(folder: Path) -> Door:
+    rows = {"row": 0, "answers": ["挂消化内科"], "gold": "肛肠科"}
+    (folder / "scored.jsonl").write_text(json.dumps(rows))
+    return Door(("results", folder / "scored.jsonl", "org/results"))
+
+
+@attempt("no marker")
+def scored_rows_of_another_run_beside_a_synthetic_one(folder: Path) -> Door:
+    for run in ("a", "b"):
+        (folder / run).mkdir()
+        (folder / run / "scored.jsonl").write_text(json.dumps({"row": 0, "answers": ["I10"]}))
+    (folder / "a" / "predictions.jsonl").write_text(json.dumps({"source": SYNTHETIC_MARKER}))
+    return Door(("results", folder, "org/results", "--with-rows"))
+
+
+@attempt("patient marker")
+def transcripts_of_a_hospital(folder: Path) -> Door:
+    (folder / "transcripts.jsonl").write_text(json.dumps({"source": PATIENT_MARKER}) + "\n{}\n")
+    return Door(("results", folder, "org/results", "--with-rows"))
+
+
 @attempt("note")
 def a_summary_with_answers_in_it(folder: Path) -> Door:
     (folder / "summary.json").write_text(json.dumps({"scores": {"f1_full": 0.1}, "worst": {"prompt": NOTE}}))
@@ -328,6 +350,7 @@ def scores_of_mimic_without_its_rows(folder: Path) -> Door:
 @legitimate
 def logs_of_the_synthetic_sample(folder: Path) -> Door:
     (folder / "predictions.jsonl").write_text(json.dumps({"source": SYNTHETIC_MARKER, "answer": "I10"}))
+    (folder / "scored.jsonl").write_text(json.dumps({"row": 0, "answers": ["I10"]}))
     return Door(("results", folder, "org/results", "--with-rows"))
 
 

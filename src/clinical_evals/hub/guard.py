@@ -3,8 +3,8 @@
 MIMIC-derived is what carries the mark of `clinical_evals.markers`, and what looks it, whatever its name or format: ids
 in MIMIC-IV's ranges (`identifiers`), notes with de-identification blanks (`notes`). Scores, salted hashes of ids (16
 hexadecimal digits or more), code tables and invented rows do not look so. Patient data of the user's own, such as a
-hospital's table that `clinical-evals build` read, is known by its mark alone. How it is read: `inspection`. Numbers
-cannot tell what weights learnt from: those that say nothing of it are taken for MIMIC's.
+hospital's table that `clinical-evals build` read, is known by its mark alone. How it is read: `inspection`. Weights do
+not show what they learnt from, nor scored rows what was asked: where they say nothing of it, they count as MIMIC's.
 
 | target | MIMIC-derived, patient data | cannot be read | anything else |
 |---|---|---|---|
@@ -21,13 +21,13 @@ from typing import NamedTuple
 from clinical_evals.errors import GuardError
 from clinical_evals.hub.consent import OPTION, Consent, append_to_ledger, parse_consent
 from clinical_evals.hub.evidence import PATIENT_RULE, Finding
-from clinical_evals.hub.inspection import Found, Inspection, Rows, inspect_paths, inspect_rows
+from clinical_evals.hub.inspection import Found, Inspection, Rows, blot, inspect_paths, inspect_rows
 from clinical_evals.hub.target import Target
 from clinical_evals.version import __version__
 
 MOST_SHOWN = 5
 UNMARKED_RULE = "no marker"
-"""The rule of weights that say nothing of the rows they were trained on."""
+"""The rule of weights that do not say what rows they learnt from, and of scored rows that do not say of what data."""
 _PUBLIC_WAY_OUT = {
     True: (
         "Nothing MIMIC-derived goes to a public place, consent or not. Publish scores, salted hashes of the ids "
@@ -44,9 +44,11 @@ _UNMARKED = Found(
     "the weights",
     Finding(UNMARKED_RULE, "no file says which rows they were trained on, so they are taken for MIMIC's"),
 )
-_STATE_ROWS = (
-    "`clinical-evals check-recipe` and `tuned merge --rows FOLDER` note the rows beside the weights; of weights that "
-    'have nothing to do with ours, --trained-on "WORDS" says what they learnt from.'
+_UNSAID = Finding(UNMARKED_RULE, "rows that say nothing of the data they come from, so they are taken for MIMIC's")
+_SAY_IT = (
+    "Of weights: `clinical-evals check-recipe` and `tuned merge --rows FOLDER` note the rows beside them; "
+    '--trained-on "WORDS" says it of weights that have nothing to do with ours. Of scored rows: the log beside them '
+    "says it, so push the folder of the run."
 )
 
 
@@ -70,6 +72,7 @@ def check_may_leave(
     consent: str | None = None,
     *,
     weights: bool = False,
+    unsaid: Sequence[str] = (),
     rehearsal: bool = False,
 ) -> Clearance:
     """Decide whether something may be sent; to be called before any connection is opened.
@@ -80,6 +83,7 @@ def check_may_leave(
         consent: "NAME, DATE" where the user says that their data use agreement, or whoever answers for the patients'
             data, allows the transfer.
         weights: whether these are the weights of a model, which must say what they were trained on.
+        unsaid: the names of files with rows that say nothing of the data they come from.
         rehearsal: whether nothing will be sent yet: then the ledger is not written.
 
     Raises:
@@ -93,6 +97,8 @@ def check_may_leave(
     seen = _inspect(what)
     if weights and not seen.found and not seen.synthetic:
         seen = seen._replace(found=(_UNMARKED,))
+    if unsaid:
+        seen = seen._replace(found=(*seen.found, *(Found(blot(name), _UNSAID) for name in unsaid)))
     if not seen.found:
         return Clearance(target, seen.files, synthetic=seen.synthetic)
     unreadable = any(found.finding.rule == "unreadable" for found in seen.found)
@@ -121,7 +127,7 @@ def _refusal(found: Sequence[Found], target: Target, consent: Consent | None) ->
     if rules != {"unreadable"}:
         lines.append(_way_out(target, consent, _is_mimic(found)))
     if UNMARKED_RULE in rules:
-        lines.append(_STATE_ROWS)
+        lines.append(_SAY_IT)
     if "unreadable" in rules:
         lines.append(
             "What the guard cannot read, it holds back, with or without consent: leave the file out, or save it as "

@@ -14,6 +14,7 @@ from clinical_evals.hub.push.manifest import Manifest, make_manifest, stamp
 from clinical_evals.hub.push.parcel import Parcel
 from clinical_evals.hub.push.patience import impatient_client, with_patience
 from clinical_evals.hub.push.repository import Repository
+from clinical_evals.hub.push.rows import rows_without_source
 from clinical_evals.hub.push.transfer import Message, Sent, send
 from clinical_evals.hub.target import Target
 from clinical_evals.version import __version__
@@ -93,6 +94,7 @@ def _cleared(request: Request, parcel: Parcel) -> tuple[Manifest, str, str, str]
             target,
             request.consent,
             weights=request.kind == "model" and request.trained_on is None,
+            unsaid=rows_without_source(parcel.files) if request.kind == "results" else (),
             rehearsal=request.dry_run or refused is not None,
         )
         places = {path.relative_to(folder).as_posix() for path in clearance.files}
