@@ -71,6 +71,8 @@ class Hub:
             "HF_DATASETS_OFFLINE": "0",
             "HF_UPDATE_DOWNLOAD_COUNTS": "0",
             "HF_HUB_DISABLE_TELEMETRY": "1",
+            "no_proxy": "127.0.0.1",
+            "NO_PROXY": "127.0.0.1",
             **({"HF_TOKEN": token} if token else {}),
         }
 

@@ -21,6 +21,9 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
         monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
         monkeypatch.setenv("HF_TOKEN", WRITE_TOKEN)
+        monkeypatch.delenv("HUGGING_FACE_HUB_TOKEN", raising=False)
+        for name in ("no_proxy", "NO_PROXY"):
+            monkeypatch.setenv(name, "127.0.0.1")
         monkeypatch.setenv("CLINICAL_EVALS_STATE", str(tmp_path / "state"))
         yield server
 

@@ -88,6 +88,19 @@ def test_pages_of_a_long_listing_are_all_read(hub: Hub, push: Any, tmp_path: Pat
     assert push("dataset", dataset(tmp_path / "data"), REPO) == 0
 
 
+def test_our_names_come_before_folders_of_the_same_name(
+    hub: Hub, push: Any, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("ior-bench", "hier_icd_f1"):
+        dataset(tmp_path / name)
+    assert push("dataset", "ior-bench", "org/ior-bench") == push("metric", "hier_icd_f1", "org/hier_icd_f1") == 0
+    assert "data/static/test.json" in hub.store.files("dataset", "org/ior-bench")
+    assert "hier_icd_f1.py" in hub.store.files("space", "org/hier_icd_f1")
+    assert push("dataset", "./ior-bench", "org/letters") == 0
+    assert hub.store.files("dataset", "org/letters") == contents(tmp_path / "ior-bench")
+
+
 def test_a_dry_run_connects_to_nothing(
     hub: Hub, push: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

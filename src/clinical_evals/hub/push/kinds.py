@@ -56,7 +56,7 @@ def _check_dataset(parcel: Parcel, repo: str) -> str:
 
 def _collect_metric(path: str, _: bool) -> Parcel:
     try:
-        folder = Path(path) if "/" in path or Path(path).is_dir() else metric_script(path).parent
+        folder = Path(path) if "/" in path else metric_script(path).parent
     except ResourceMissingError:
         folder = Path(path)
     return parcel_of(folder)

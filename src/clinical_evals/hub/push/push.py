@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from clinical_evals.errors import InputError, UnknownNameError
@@ -127,11 +126,10 @@ def _send(repository: Repository, manifest: Manifest, message: Message, token: s
 
 
 def _message(request: Request, parcel: Parcel, statement: str) -> Message:
-    name = request.path if not Path(request.path).exists() else parcel.origin.resolve().name
     lines = [f"Pushed with clinical-evals {__version__}."]
     lines += [f"Trained on, as stated by who pushed it: {request.trained_on.strip()}"] if request.trained_on else []
     lines += [f"{statement}"] if statement else []
-    return Message(f"{request.kind.capitalize()} {name}", "\n".join(lines))
+    return Message(f"{request.kind.capitalize()} {parcel.origin.resolve().name}", "\n".join(lines))
 
 
 def _planned(request: Request, repository: Repository, parcel: Parcel, manifest: Manifest) -> str:
