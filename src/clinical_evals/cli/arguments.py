@@ -9,6 +9,7 @@ from clinical_evals.cli.build import add_build
 from clinical_evals.cli.compare import add_breakdown, add_compare
 from clinical_evals.cli.demo_data import add_demo_data
 from clinical_evals.cli.matcher import add_matcher
+from clinical_evals.cli.push import add_push
 from clinical_evals.cli.resources import add_resources
 from clinical_evals.cli.stats import add_stats, add_verify
 from clinical_evals.cli.tuning import add_check_recipe, add_tuned
@@ -44,6 +45,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_verify(subparsers.add_parser("verify", help="count a build of CliBench again"))
     add_check_recipe(subparsers.add_parser("check-recipe", help="what TRL would make of a recipe, before it trains"))
     add_tuned(subparsers.add_parser("tuned", help="after training: merge an adapter, write the model's card"))
+    add_push(subparsers.add_parser("push", help="a dataset, metric, model or results to the Hub, past the guard"))
     _add_demo(subparsers.add_parser("demo", help="a small real model on a few admissions, from start to scores"))
     _add_demo_train(
         subparsers.add_parser("demo-train", help="two small real models are fine-tuned on the embedded samples")

@@ -3,7 +3,8 @@
 MIMIC-derived is what carries the mark of `clinical_evals.markers`, and what looks it, whatever its name or format: ids
 in MIMIC-IV's ranges (`identifiers`), notes with de-identification blanks (`notes`). Scores, salted hashes of ids (16
 hexadecimal digits or more), code tables and invented rows do not look so. Patient data of the user's own, such as a
-hospital's table that `clinical-evals build` read, is known by its mark alone. How it is read: `inspection`.
+hospital's table that `clinical-evals build` read, is known by its mark alone. How it is read: `inspection`. Weights do
+not show what they learnt from, nor scored rows what was asked: where they say nothing of it, they count as MIMIC's.
 
 | target | MIMIC-derived, patient data | cannot be read | anything else |
 |---|---|---|---|
@@ -19,12 +20,14 @@ from typing import NamedTuple
 
 from clinical_evals.errors import GuardError
 from clinical_evals.hub.consent import OPTION, Consent, append_to_ledger, parse_consent
-from clinical_evals.hub.evidence import PATIENT_RULE
-from clinical_evals.hub.inspection import Found, Inspection, Rows, inspect_paths, inspect_rows
+from clinical_evals.hub.evidence import PATIENT_RULE, Finding
+from clinical_evals.hub.inspection import Found, Inspection, Rows, blot, inspect_paths, inspect_rows
 from clinical_evals.hub.target import Target
 from clinical_evals.version import __version__
 
 MOST_SHOWN = 5
+UNMARKED_RULE = "no marker"
+"""The rule of weights that do not say what rows they learnt from, and of scored rows that do not say of what data."""
 _PUBLIC_WAY_OUT = {
     True: (
         "Nothing MIMIC-derived goes to a public place, consent or not. Publish scores, salted hashes of the ids "
@@ -37,6 +40,16 @@ _PUBLIC_WAY_OUT = {
     ),
 }
 """By whether it is MIMIC's."""
+_UNMARKED = Found(
+    "the weights",
+    Finding(UNMARKED_RULE, "no file says which rows they were trained on, so they are taken for MIMIC's"),
+)
+_UNSAID = Finding(UNMARKED_RULE, "rows that say nothing of the data they come from, so they are taken for MIMIC's")
+_SAY_IT = (
+    "Of weights: `clinical-evals check-recipe` and `tuned merge --rows FOLDER` note the rows beside them; "
+    '--trained-on "WORDS" says it of weights that have nothing to do with ours. Of scored rows: the log beside them '
+    "says it, so push the folder of the run."
+)
 
 
 class Clearance(NamedTuple):
@@ -53,7 +66,15 @@ class Clearance(NamedTuple):
     """To be written into the commit message or the run's log; empty where no consent was needed."""
 
 
-def check_may_leave(what: Path | Sequence[Path] | Rows, target: Target, consent: str | None = None) -> Clearance:
+def check_may_leave(
+    what: Path | Sequence[Path] | Rows,
+    target: Target,
+    consent: str | None = None,
+    *,
+    weights: bool = False,
+    unsaid: Sequence[str] = (),
+    rehearsal: bool = False,
+) -> Clearance:
     """Decide whether something may be sent; to be called before any connection is opened.
 
     Args:
@@ -61,6 +82,9 @@ def check_may_leave(what: Path | Sequence[Path] | Rows, target: Target, consent:
         target: where it would go.
         consent: "NAME, DATE" where the user says that their data use agreement, or whoever answers for the patients'
             data, allows the transfer.
+        weights: whether these are the weights of a model, which must say what they were trained on.
+        unsaid: the names of files with rows that say nothing of the data they come from.
+        rehearsal: whether nothing will be sent yet: then the ledger is not written.
 
     Raises:
         GuardError: it may not leave. The message names each file or row, the rule and counts, and the way out; it
@@ -71,6 +95,10 @@ def check_may_leave(what: Path | Sequence[Path] | Rows, target: Target, consent:
     if target.is_local:
         return Clearance(target, ())
     seen = _inspect(what)
+    if weights and not seen.found and not seen.synthetic:
+        seen = seen._replace(found=(_UNMARKED,))
+    if unsaid:
+        seen = seen._replace(found=(*seen.found, *(Found(blot(name), _UNSAID) for name in unsaid)))
     if not seen.found:
         return Clearance(target, seen.files, synthetic=seen.synthetic)
     unreadable = any(found.finding.rule == "unreadable" for found in seen.found)
@@ -80,7 +108,8 @@ def check_may_leave(what: Path | Sequence[Path] | Rows, target: Target, consent:
         statement = f"MIMIC-derived; sent to {target} under the data use agreement of: {given}"
     else:
         statement = f"patient data; sent to {target} with the consent of: {given}"
-    append_to_ledger(_ledger_entry(seen, target, given))
+    if not rehearsal:
+        append_to_ledger(_ledger_entry(seen, target, given))
     return Clearance(target, seen.files, seen.found, seen.synthetic, statement)
 
 
@@ -97,6 +126,8 @@ def _refusal(found: Sequence[Found], target: Target, consent: Consent | None) ->
     rules = {each.finding.rule for each in found}
     if rules != {"unreadable"}:
         lines.append(_way_out(target, consent, _is_mimic(found)))
+    if UNMARKED_RULE in rules:
+        lines.append(_SAY_IT)
     if "unreadable" in rules:
         lines.append(
             "What the guard cannot read, it holds back, with or without consent: leave the file out, or save it as "

@@ -82,7 +82,7 @@ def inspect_paths(paths: Sequence[Path]) -> Inspection:
         files.append(path)
         evidence = Evidence()
         where = _inspect_file(path, shown, evidence)
-        found += [Found(_blot(where), finding) for finding in evidence.findings()]
+        found += [Found(blot(where), finding) for finding in evidence.findings()]
         together.add_columns_of(evidence)
         together.add_text(f"\n{shown}\n".encode(errors="replace"), "")
         synthetic = synthetic or evidence.synthetic
@@ -211,7 +211,7 @@ def _inspect_archive(source: Source, kind: str, evidence: Evidence, budget: Budg
             try:
                 inner = _inspect(member, evidence, budget)
             except UnreadableError as error:
-                raise UnreadableError(f"in it, {_blot(member.name)}: {error}") from None
+                raise UnreadableError(f"in it, {blot(member.name)}: {error}") from None
             if evidence.certain:
                 return f"!{member.name}{inner}"
     return ""
@@ -247,6 +247,6 @@ def _inspect_text(source: Source, kind: str, head: bytes, evidence: Evidence) ->
         texts.scan_delimited(source.open, layout, evidence)
 
 
-def _blot(name: str) -> str:
+def blot(name: str) -> str:
     """A name without the ids it may hold."""
     return _ID.sub("########", name)
