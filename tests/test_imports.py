@@ -19,7 +19,7 @@ LAYERS = (
     ("ior_bench", "clibench"),
     ("assets", "names"),
     ("datasets_hub", "tasks", "hub", "report", "training"),
-    ("demo", "demo_dialogue", "demo_train"),
+    ("demo", "demo_dialogue", "demo_train", "spaces"),
     ("cli",),
     ("__main__",),
 )
@@ -40,7 +40,18 @@ ALLOWED_BY_MODULE = (
     ("hub/cards/*.py", "clinical_evals.datasets_hub"),
     ("datasets_hub/build_*.py", "clinical_evals.hub.cards"),
 )
-HEAVY = {"torch", "transformers", "sentence_transformers", "lighteval", "trl", "ibis", "datasets", "evaluate", "peft"}
+HEAVY = {
+    "torch",
+    "transformers",
+    "sentence_transformers",
+    "lighteval",
+    "trl",
+    "ibis",
+    "datasets",
+    "evaluate",
+    "peft",
+    "gradio",
+}
 
 
 def _imports(path: Path, everywhere: bool = True) -> Iterator[str]:
@@ -126,6 +137,16 @@ def test_datasets_is_hugging_faces_from_the_repository_root(repository: Path) ->
 def test_no_folder_turns_a_library_into_ours(repository: Path) -> None:
     for folder in ("datasets", "metrics", "tests/datasets", "training"):
         assert not list((repository / folder).rglob("__init__.py")), f"{folder} must not be a package"
+
+
+def test_what_the_spaces_show_needs_no_page(tmp_path: Path) -> None:
+    code = """
+import sys
+from clinical_evals.spaces.codes_page import show_codes
+from clinical_evals.spaces.departments_page import show_referral
+print(sorted(set(sys.modules) & {"gradio", "torch", "datasets"}))
+"""
+    assert _python(code, tmp_path) == "[]"
 
 
 def test_scoring_codes_does_not_load_torch(tmp_path: Path) -> None:

@@ -19,9 +19,9 @@ from clinical_evals.version import __version__
 
 _TYPES = {"string": "sc:Text", "int64": "sc:Integer", "float64": "sc:Float"}
 _OF_CROISSANT = (
-    "citeAs", "column", "extract", "field", "fileObject", "fileProperty", "fileSet", "format", "includes",
-    "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references", "regex", "repeated",
-    "replace", "separator", "source", "subField", "transform",
+    "citeAs", "column", "equivalentProperty", "extract", "field", "fileObject", "fileProperty", "fileSet", "format",
+    "includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet", "references", "regex",
+    "repeated", "replace", "samplingRate", "separator", "source", "subField", "transform",
 )  # fmt: skip
 _CONTEXT: dict[str, Any] = {
     "@language": "en",
