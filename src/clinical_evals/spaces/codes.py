@@ -88,7 +88,7 @@ def score_answer(answer: str, gold: str, system: str, protocol: str) -> ScoredAn
     if len(written) > MOST_GOLD:
         raise InputError(f"There are {len(written)} gold codes; at most {MOST_GOLD} are read.")
     scorer = _scorer(system, protocol)
-    codes = sorted(set(scorer.system.require(written, "gold codes")))
+    codes = _gold(written, scorer.system)
     scored = scorer.score([answer], [codes])
     (resolved,) = scored.answers
     predicted = list(resolved.codes)
@@ -101,6 +101,17 @@ def score_answer(answer: str, gold: str, system: str, protocol: str) -> ScoredAn
         [GoldCode(code, scorer.system.title(code), at) for code, at in zip(codes, found, strict=True)],
         _note(scorer, bool(scored.scored_rows), bool(resolved.items)),
     )
+
+
+def _gold(written: list[str], system: CodeSystem) -> list[str]:
+    codes = system.normalize_all(written)
+    for text, code in zip(written, codes, strict=True):
+        if code is None:
+            what_helps = CodeSystem.explain(system, text)  # of whoever has rows; here there is one answer
+            why = system.explain(text).removesuffix(what_helps).strip()
+            message = f"The gold code {text!r} is not in {system.name} {system.release}. {why}".strip()
+            raise InputError(f"{message} Correct it, or take it out.")
+    return sorted({code for code in codes if code is not None})
 
 
 @cache

@@ -4,7 +4,7 @@ from typing import Any
 
 from clinical_evals.matching.protocols import PROTOCOLS
 from clinical_evals.spaces.codes import LONGEST_ANSWER, ScoredAnswer, score_answer
-from clinical_evals.spaces.page import KEPT_NOTE, answering, heading, note, table
+from clinical_evals.spaces.page import KEPT_NOTE, NOTHING_YET, answering, heading, note, result, table
 
 SYSTEMS = (
     ("ICD-10-CM: diagnoses", "icd10cm"),
@@ -64,15 +64,16 @@ def make_page() -> Any:
                     )
                 button = gr.Button("Score", variant="primary")
             with gr.Column():
-                shown = gr.HTML(label="Scores")
+                scores = gr.HTML(result(note(NOTHING_YET)), label="Scores")
+        lines = gr.HTML(label="Lines")
         inputs = [answer, gold, system, protocol]
         gr.Examples([list(example) for example in EXAMPLES], inputs, label="Examples (invented)", cache_examples=False)
-        button.click(answering(show_codes), inputs, shown, api_name="score")
+        button.click(answering(show_codes), inputs, [scores, lines], api_name="score")
     return demo
 
 
-def show_codes(answer: str, gold: str, system: str, protocol: str) -> str:
-    """What the button shows, as HTML.
+def show_codes(answer: str, gold: str, system: str, protocol: str) -> tuple[str, str]:
+    """What the button shows, as HTML: the scores, and what became of every line.
 
     Raises:
         ClinicalEvalsError: see `codes.score_answer`.
@@ -80,7 +81,8 @@ def show_codes(answer: str, gold: str, system: str, protocol: str) -> str:
     return _as_html(score_answer(answer, gold, system, protocol))
 
 
-def _as_html(scored: ScoredAnswer) -> str:
+def _as_html(scored: ScoredAnswer) -> tuple[str, str]:
+    all_levels = len(scored.levels) - 1  # without the average
     levels = table(
         ("level", "precision", "recall", "F1", "predicted", "gold", "in both"),
         [
@@ -106,7 +108,7 @@ def _as_html(scored: ScoredAnswer) -> str:
                 each.title,
                 _HOW[each.how],
                 _similarity(each.similarity),
-                _at(each.right_at, each.code),
+                _at(each.right_at, each.code, all_levels),
             )
             for each in scored.items
         ],
@@ -115,13 +117,15 @@ def _as_html(scored: ScoredAnswer) -> str:
     )
     gold = table(
         ("code", "title", "found at"),
-        [(each.code, each.title, _at(each.found_at, each.code)) for each in scored.gold],
+        [(each.code, each.title, _at(each.found_at, each.code, all_levels)) for each in scored.gold],
         codes="code",
     )
-    parts = [note(scored.note)]
-    parts += [heading(f"Scores by level, in percent ({scored.system})"), levels] if scored.levels else []
-    parts += [heading("What each line became"), items] if scored.items else []
-    return "".join([*parts, heading("Gold codes"), gold])
+    beside = [heading("Scores by level, in percent"), levels] if scored.levels else []
+    below = [heading("What each line became"), items] if scored.items else []
+    return (
+        "".join([*beside, note(scored.note), note(f"Codes of {scored.system}.")]),
+        "".join([*below, heading("Gold codes"), gold]),
+    )
 
 
 def _percent(share: float) -> str:
@@ -132,5 +136,7 @@ def _similarity(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
 
 
-def _at(levels: tuple[str, ...], code: str) -> str:
-    return ", ".join(levels) or ("no level" if code else "")
+def _at(levels: tuple[str, ...], code: str, all_levels: int) -> str:
+    if not code:
+        return ""
+    return "all levels" if len(levels) == all_levels else ", ".join(levels) or "no level"

@@ -4,7 +4,7 @@ from typing import Any
 
 from clinical_evals.matching.protocols import PROTOCOLS
 from clinical_evals.spaces.departments import LONGEST_ANSWER, ReadReferral, read_referral
-from clinical_evals.spaces.page import KEPT_NOTE, answering, box, heading, note, table
+from clinical_evals.spaces.page import KEPT_NOTE, NOTHING_YET, answering, box, heading, note, result, table
 
 _LIST = "外科\n小儿外科\n消化内科\n儿科\n皮肤科"
 EXAMPLES = (
@@ -41,15 +41,16 @@ def make_page() -> Any:
                 )
                 button = gr.Button("Score", variant="primary")
             with gr.Column():
-                shown = gr.HTML(label="What was read")
+                verdict = gr.HTML(result(note(NOTHING_YET)), label="Verdict")
+        read = gr.HTML(label="What was read")
         inputs = [answer, departments, gold, protocol]
         gr.Examples([list(example) for example in EXAMPLES], inputs, label="Examples (invented)", cache_examples=False)
-        button.click(answering(show_referral), inputs, shown, api_name="score")
+        button.click(answering(show_referral), inputs, [verdict, read], api_name="score")
     return demo
 
 
-def show_referral(answer: str, departments: str, gold: str, protocol: str) -> str:
-    """What the button shows, as HTML.
+def show_referral(answer: str, departments: str, gold: str, protocol: str) -> tuple[str, str]:
+    """What the button shows, as HTML: the verdict, and what was read.
 
     Raises:
         ClinicalEvalsError: see `departments.read_referral`.
@@ -57,7 +58,7 @@ def show_referral(answer: str, departments: str, gold: str, protocol: str) -> st
     return _as_html(read_referral(answer, departments, gold, protocol), protocol)
 
 
-def _as_html(read: ReadReferral, protocol: str) -> str:
+def _as_html(read: ReadReferral, protocol: str) -> tuple[str, str]:
     verdict = f"Read: {read.predicted or 'no department'}. {'Right' if read.right else 'Wrong'}: gold is {read.gold}."
     notes = []
     if read.others:
@@ -71,14 +72,8 @@ def _as_html(read: ReadReferral, protocol: str) -> str:
         for each in read.candidates
     ]
     columns = ("department", "named in the answer", "recommended", "counts", "gold")
-    return "".join(
-        [
-            box(verdict, "right" if read.right else "wrong"),
-            note(" ".join(notes)),
-            heading(f"Departments ({protocol} protocol)"),
-            table(columns, rows),
-        ]
-    )
+    beside = box(verdict, "right" if read.right else "wrong") + note(" ".join(notes))
+    return beside, heading(f"What was read ({protocol} protocol)") + table(columns, rows)
 
 
 def _yes(value: bool) -> str:

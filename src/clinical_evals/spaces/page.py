@@ -7,10 +7,11 @@ from typing import Any
 from clinical_evals.errors import ClinicalEvalsError
 
 CSS = """
-.result table { width: 100%; border-collapse: collapse; margin: 0.3em 0 1.2em; }
-.result th, .result td { text-align: left; vertical-align: top; padding: 0.35em 0.6em;
+.result tr { border: none; }
+.result table { width: 100%; border-collapse: collapse; border: none; margin: 0.3em 0 1.2em; }
+.result th, .result td { text-align: left; vertical-align: top; padding: 0.4em 0.7em; border: none;
   border-bottom: 1px solid var(--border-color-primary); overflow-wrap: anywhere; }
-.result th { color: var(--body-text-color-subdued); font-weight: 600; overflow-wrap: normal; }
+.result th { color: var(--body-text-color); font-weight: 600; overflow-wrap: normal; }
 .result .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .result .code { white-space: nowrap; font-family: var(--font-mono); }
 .result h3 { margin: 0.6em 0 0; font-weight: 600; }
@@ -18,7 +19,6 @@ CSS = """
 .result .message { background: #fdecea; color: #7a1b12; border: 1px solid #e7a79f; }
 .result .right { background: #e6f4ea; color: #14532d; border: 1px solid #9ccfac; }
 .result .wrong { background: #fff4e0; color: #6b4300; border: 1px solid #e3bd7c; }
-.result .note { color: var(--body-text-color-subdued); }
 """
 LAUNCH: dict[str, Any] = {
     "css": CSS,
@@ -27,6 +27,7 @@ LAUNCH: dict[str, Any] = {
     "footer_links": ["gradio"],
 }
 """How a page is launched, here and on the Hub."""
+NOTHING_YET = "Nothing is scored yet: fill in the fields, or choose an example below, and press Score."
 KEPT_NOTE = "What you type is scored and forgotten: nothing is logged or kept. Do not paste text of real patients."
 
 
@@ -69,17 +70,26 @@ def note(text: str) -> str:
     return f'<p class="note">{html.escape(text)}</p>' if text else ""
 
 
-def answering(show: Callable[..., str]) -> Callable[..., str]:
-    """The function of a button: what cannot be scored becomes a message on the page."""
+def answering(show: Callable[..., tuple[str, str]]) -> Callable[..., tuple[str, str]]:
+    """The function of a button: what cannot be scored becomes a message on the page, in place of what was there.
 
-    def answer(*inputs: str | None) -> str:
+    Args:
+        show: gives what stands beside the inputs and what stands below them, as HTML.
+    """
+
+    def answer(*inputs: str | None) -> tuple[str, str]:
         try:
-            shown = show(*(value or "" for value in inputs))
+            beside, below = show(*(value or "" for value in inputs))
         except ClinicalEvalsError as error:
-            shown = box(str(error), "message")
-        return f'<div class="result">{shown}</div>'
+            beside, below = box(str(error), "message"), ""
+        return result(beside), result(below)
 
     return answer
+
+
+def result(shown: str) -> str:
+    """HTML in the look of `CSS`; nothing for nothing."""
+    return f'<div class="result">{shown}</div>' if shown else ""
 
 
 def _cell(value: object) -> str:

@@ -1,5 +1,6 @@
 """The Spaces on this machine: each app.py in a process of its own, on a port of its own."""
 
+import errno
 import os
 import socket
 import subprocess
@@ -28,6 +29,21 @@ def free_port() -> int:
     return port
 
 
+def check_port(port: int) -> None:
+    """Refuse a port that cannot be listened on: whoever listens there already would be taken for the Space.
+
+    Raises:
+        RunError: it is taken, or not one that this user may have.
+    """
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((HOST, port))
+        except (OSError, OverflowError) as error:
+            reason = "is taken" if getattr(error, "errno", None) == errno.EADDRINUSE else f"cannot be used ({error})"
+            raise RunError(f"port {port} of {HOST} {reason}. Leave --port out, or give another one.") from error
+
+
 @contextmanager
 def running_space(name: str, port: int) -> Iterator[str]:
     """The address of a Space that runs until the block ends.
@@ -37,9 +53,10 @@ def running_space(name: str, port: int) -> Iterator[str]:
         port: to listen on, at 127.0.0.1 alone.
 
     Raises:
-        RunError: it ended, or did not answer in time; the end of what it said is in the message.
+        RunError: the port is taken, or it ended, or did not answer in time; the end of what it said is in the message.
         ResourceMissingError: this installation has no such metric.
     """
+    check_port(port)
     app = metric_script(name).parent / "app.py"
     own = {"GRADIO_SERVER_NAME": HOST, "GRADIO_SERVER_PORT": str(port), "GRADIO_ANALYTICS_ENABLED": "False"}
     with tempfile.TemporaryFile() as said:
