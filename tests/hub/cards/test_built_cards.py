@@ -91,6 +91,7 @@ def test_croissant_has_digest_type_unit_and_nullability(tmp_path: Path, name: st
     assert age["dataType"] == {"ior-bench": "sc:Float", "clibench": "sc:Integer"}[name]
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # mlcroissant's own
 @every_dataset
 def test_mlcroissant_reads_the_rows(tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture) -> None:
     mlcroissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")

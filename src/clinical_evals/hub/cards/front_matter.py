@@ -78,18 +78,6 @@ def put_together(metadata: Mapping[str, Any], text: str) -> str:
     return f"---\n{head}---\n{text}"
 
 
-def read_card(folder: Path) -> tuple[dict[str, Any], str]:
-    """Metadata and text of a card.
-
-    Raises:
-        InputError: README.md does not start with YAML between two lines of `---`.
-    """
-    parts = (folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)
-    if len(parts) != 3 or parts[0]:
-        raise InputError(f"{folder / 'README.md'} does not start with YAML between two lines of ---.")
-    return yaml.safe_load(parts[1]), parts[2]
-
-
 def _read(data: Path, config: str, dataset: str) -> ConfigData:
     files = find_split_files(data, config, dataset)
     about = describe(dataset, {source_of(path) for path in files.values()})
