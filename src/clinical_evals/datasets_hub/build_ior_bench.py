@@ -75,6 +75,7 @@ def _write(read: Read, table: Path, config: str, out: Path) -> str:
             f"{table}: {report_of(read)[0]}",
             *report_of(read)[1:],
             f"written to {folder / 'test.parquet'}; the same report, in full: {folder / REPORT}",
+            f"the card of all that is in {out}: README.md; its schema for machines: croissant.json",
             f'load_dataset("ior-bench", "{config}", data_dir="{out}"), or IOR_BENCH_DIR={out} for the tasks',
         ]
     )
