@@ -71,7 +71,8 @@ def test_one_bad_record_and_nothing_is_written(
 def test_one_file_alone_gives_its_configs(authors: Path, tmp_path: Path) -> None:
     (authors / "final_static.csv").unlink()
     assert build("--authors", authors, "--out", tmp_path / "out") == 0
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["dynamic_h1", "dynamic_h2"]
+    written = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert written == ["README.md", "croissant.json", "dynamic_h1", "dynamic_h2"]
 
 
 def test_a_folder_with_neither_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

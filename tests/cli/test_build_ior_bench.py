@@ -115,7 +115,12 @@ def test_a_static_csv(tmp_path: Path, encoding: str, capsys: pytest.CaptureFixtu
     assert f"{table}: 3 rows, 2 departments occur, 2 candidates" in said
     assert "labels in one spelling (width, spaces, case): '儿 科' → '儿科'" in said
     assert f'load_dataset("ior-bench", "static", data_dir="{out}")' in said
-    assert sorted(contents(out)) == ["static/build-report.txt", "static/test.parquet"]
+    assert sorted(contents(out)) == [
+        "README.md",
+        "croissant.json",
+        "static/build-report.txt",
+        "static/test.parquet",
+    ]
 
 
 def test_json_lines(tmp_path: Path) -> None:
@@ -151,7 +156,7 @@ def test_a_dynamic_table_with_a_list_of_departments(tmp_path: Path, options: tup
     out = tmp_path / "out"
     more = (*options, "--departments", departments)
     assert build(table, out, *more, kind="--dynamic", columns=DYNAMIC_COLUMNS) == 0
-    assert [path.name for path in out.iterdir()] == [config]
+    assert sorted(path.name for path in out.iterdir()) == ["README.md", "croissant.json", config]
     first, second = load(out, config)
     assert first == {
         "id": "dynamic-0001",
@@ -411,6 +416,15 @@ def test_a_rebuild_replaces_the_rows(tmp_path: Path) -> None:
     assert load(out)["id"] == ["a2", "a3"]
     assert "2 rows" in (out / "static" / "build-report.txt").read_text(encoding="utf-8")
     assert sorted(contents(out)) == sorted(first), "and leaves nothing beside them"
+
+
+def test_a_card_of_somebody_else_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = write(tmp_path / "table.csv", csv_text(RECORDS))
+    (tmp_path / "project").mkdir()
+    write(tmp_path / "project" / "README.md", "# My project\n")
+    assert build(table, tmp_path / "project") == 2
+    assert "README.md is there already" in capsys.readouterr().err
+    assert list(contents(tmp_path / "project")) == ["README.md"]
 
 
 def test_folders_with_other_data_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,11 +11,20 @@ import yaml
 from datasets import Features
 
 from clinical_evals.assets import dataset_folder
-from clinical_evals.datasets_hub.card import read_card, refresh_card
 from clinical_evals.datasets_hub.columns import Column
 from clinical_evals.datasets_hub.features import SCHEMAS, schema_of
 from clinical_evals.datasets_hub.names import DATASETS
 from clinical_evals.errors import InputError, UnknownNameError
+from clinical_evals.hub.cards.facts import CANARY
+from clinical_evals.hub.cards.sample_card import sample_card
+from clinical_evals.markers import MIMIC_MARKER
+
+
+def read_card(folder: Path) -> tuple[dict[str, Any], str]:
+    """Metadata and text."""
+    _, head, text = (folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)
+    return yaml.safe_load(head), text
+
 
 CARDS = {name: read_card(dataset_folder(name)) for name in DATASETS}
 LANGUAGES = {"clibench": "en", "ior-bench": "zh"}
@@ -50,13 +59,15 @@ def test_every_dataset_has_schemas() -> None:
 
 @every_dataset
 def test_the_card_fits_schema_and_data(name: str) -> None:
-    fresh = yaml.safe_load(refresh_card(dataset_folder(name)).split("---\n", 2)[1])
+    _, head, text = sample_card(dataset_folder(name)).split("---\n", 2)
+    fresh = yaml.safe_load(head)
     written = yaml.safe_load(yaml.safe_dump(CARDS[name][0]))  # a copy
+    assert text == CARDS[name][1], "run: python -m clinical_evals.hub.cards datasets"
     for metadata in (fresh, written):
         for info in metadata["dataset_info"]:
             info.pop("dataset_size")  # bytes in Arrow: they differ a little from one pyarrow to the next
             [split.pop("num_bytes") for split in info["splits"]]
-    assert fresh == written, f"run: python -m clinical_evals.datasets_hub.card datasets/{name}"
+    assert fresh == written, "run: python -m clinical_evals.hub.cards datasets"
     assert [info["config_name"] for info in written["dataset_info"]] == SAMPLED[name]
 
 
@@ -87,9 +98,9 @@ def test_an_edit_of_the_data_changes_the_card(tmp_path: Path, name: str) -> None
     file, old, new = EDITS[name]
     text = (copy / "data" / file).read_text(encoding="utf-8")
     assert old in text
-    assert refresh_card(copy) == refresh_card(folder)
+    assert sample_card(copy) == sample_card(folder)
     (copy / "data" / file).write_text(text.replace(old, new, 1), encoding="utf-8")
-    assert refresh_card(copy) != refresh_card(folder)
+    assert sample_card(copy) != sample_card(folder)
 
 
 @every_config
@@ -112,6 +123,23 @@ def test_the_metadata_is_what_the_hub_asks_for(name: str) -> None:
 def test_the_text_says_synthetic(name: str) -> None:
     assert "**SYNTHETIC.**" in CARDS[name][1]
     assert f'load_dataset("{name}", "' in CARDS[name][1]
+
+
+@every_config
+def test_the_canary_of_the_card_is_that_of_the_data(name: str, config: str) -> None:
+    for path in (dataset_folder(name) / "data" / config).iterdir():
+        assert CANARY in json.loads(path.read_text(encoding="utf-8"))["canary"]
+    assert f"`{CANARY}`" in CARDS[name][1]
+
+
+@every_dataset
+def test_real_rows_get_no_card_that_says_synthetic(tmp_path: Path, name: str) -> None:
+    copy = Path(shutil.copytree(dataset_folder(name), tmp_path / name))
+    path = copy / "data" / EDITS[name][0]
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("clinical-evals:synthetic", MIMIC_MARKER, 1), encoding="utf-8")
+    with pytest.raises(InputError, match=f"{path.name} does not say that its rows are synthetic"):
+        sample_card(copy)
 
 
 def test_clibench_carries_the_notice_of_loinc() -> None:
@@ -155,9 +183,8 @@ def test_every_column_has_a_meaning(config: str, column: Column) -> None:
     assert len(column.meaning) >= 2  # 主诉 (chief complaint) says it in two
 
 
-def test_unknown_configs_and_cards_without_metadata(tmp_path: Path) -> None:
+def test_unknown_configs_and_datasets(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match=r"'dynamic'. Did you mean 'dynamic_h"):
         schema_of("ior-bench", "dynamic")
-    (tmp_path / "README.md").write_text("# No metadata\n")
-    with pytest.raises(InputError, match="does not start with YAML"):
-        read_card(tmp_path)
+    with pytest.raises(UnknownNameError, match=r"unknown dataset 'clinbench'. Did you mean 'clibench'"):
+        sample_card(tmp_path / "clinbench")

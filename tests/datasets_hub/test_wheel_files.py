@@ -17,7 +17,7 @@ import pytest
 from clinical_evals.datasets_hub.names import METRICS
 
 pytest.importorskip("hatchling", reason="hatchling builds the wheel (part of the dev extra)")
-ALLOWED = {".py", ".md", ".txt", ".json", ".typed"}
+ALLOWED = {".py", ".md", ".txt", ".json", ".typed", ".yaml"}
 # Where files lie in the repository, by where they lie in the wheel.
 SOURCES = {"clinical_evals/assets/": "", "clinical_evals/": "src/clinical_evals/"}
 SECRETS = (
@@ -101,6 +101,7 @@ def test_metric_script_sample_and_all_modules_are_there(wheel: Path, known_to_gi
     assert {f"metrics/{name}/{name}.py" for name in METRICS} <= packed
     assert {name for name in packed if name.startswith("datasets/")} == {
         "datasets/clibench/README.md",
+        "datasets/clibench/eval.yaml",
         "datasets/clibench/data/diagnosis/test.json",
         "datasets/clibench/data/diagnosis/train.json",
         "datasets/clibench/data/lab_order/test.json",
@@ -110,6 +111,7 @@ def test_metric_script_sample_and_all_modules_are_there(wheel: Path, known_to_gi
         "datasets/clibench/data/procedure/test.json",
         "datasets/clibench/data/procedure/train.json",
         "datasets/ior-bench/README.md",
+        "datasets/ior-bench/eval.yaml",
         "datasets/ior-bench/data/static/test.json",
         "datasets/ior-bench/data/dynamic_h1/test.json",
         "datasets/ior-bench/data/dynamic_h2/test.json",

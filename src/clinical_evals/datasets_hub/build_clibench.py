@@ -2,7 +2,7 @@
 
     OUT/TASK/test.parquet, train.parquet   the rows, with MIMIC's mark in their metadata
     OUT/build.json                         what was read, kept and dropped at every step, statistics, checksums
-    OUT/README.md                          a gated card
+    OUT/README.md, OUT/croissant.json      a gated card; the schema and the files' SHA-256, for machines
     OUT/id-lists/TASK-SPLIT.json           which admissions, for others who have MIMIC; no ids
 
 All is made in a folder beside OUT, which takes its name at the end. An interrupted build goes on from its last step.
@@ -31,8 +31,8 @@ from clinical_evals.clibench.sampling import MINIMUM, QUOTAS
 from clinical_evals.clibench.stages import StageReader, Stages
 from clinical_evals.clibench.systems import Systems, find_systems, releases
 from clinical_evals.datasets_hub.build_files import sha256_of, write_task
-from clinical_evals.datasets_hub.clibench_card import card_of
 from clinical_evals.errors import InputError, RunError
+from clinical_evals.hub.cards.built_card import write_clibench_card
 from clinical_evals.markers import MIMIC_MARKER
 from clinical_evals.version import __version__
 
@@ -311,7 +311,7 @@ def _write(
     about["files"] = {
         path.relative_to(data).as_posix(): sha256_of(path) for path in sorted(data.rglob("*")) if path.is_file()
     }
-    (data / "README.md").write_text(card_of(about), encoding="utf-8")
+    write_clibench_card(data, about)
     (data / ABOUT).write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return about
 

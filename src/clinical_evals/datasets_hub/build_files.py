@@ -17,6 +17,9 @@ from clinical_evals.markers import MIMIC_MARKER
 from clinical_evals.ontology import CodeSystem
 from clinical_evals.write_aside import written_aside
 
+CROISSANT = "croissant.json"
+"""What machines read of a build; like its card and build.json it is not among the files that build.json lists."""
+
 
 def sha256_of(path: Path) -> str:
     """The SHA-256 of a file, read piece by piece."""

@@ -8,6 +8,7 @@ from clinical_evals.datasets_hub.features import schema_of
 from clinical_evals.datasets_hub.source import describe
 from clinical_evals.datasets_hub.write import write_parquet, write_report
 from clinical_evals.errors import InputError
+from clinical_evals.hub.cards.built_card import check_card_place, write_ior_bench_card
 from clinical_evals.ior_bench.authors_files import authors_file, has_authors_files, read_authors
 from clinical_evals.ior_bench.data import CONFIGS, Read
 from clinical_evals.ior_bench.hospital import read_hospital_dynamic, read_hospital_static
@@ -30,7 +31,7 @@ class Request(NamedTuple):
 
 
 def build_ior_bench(request: Request) -> str:
-    """Read a hospital's table, write OUT/CONFIG/test.parquet and OUT/CONFIG/build-report.txt.
+    """Read a hospital's table, write OUT/CONFIG/test.parquet, OUT/CONFIG/build-report.txt and the card of OUT.
 
     Returns:
         What was read and where it is, for the user to read.
@@ -68,17 +69,20 @@ def _write(read: Read, table: Path, config: str, out: Path) -> str:
     about = describe("ior-bench", {PATIENT_MARKER})  # with the mark: reasons quote cells
     whole = [f"{table}, as {config}", *report_of(read, most_shown=None), "", about]
     write_report("\n".join(whole) + "\n", folder / REPORT)
+    write_ior_bench_card(out)
     return "\n".join(
         [
             f"{table}: {report_of(read)[0]}",
             *report_of(read)[1:],
             f"written to {folder / 'test.parquet'}; the same report, in full: {folder / REPORT}",
+            f"the card of all that is in {out}: README.md; its schema for machines: croissant.json",
             f'load_dataset("ior-bench", "{config}", data_dir="{out}"), or IOR_BENCH_DIR={out} for the tasks',
         ]
     )
 
 
 def _check_out(out: Path, config: str) -> None:
+    check_card_place(out)
     other = out / config / "test.json"
     if other.exists():
         raise InputError(f"{other} is there already; test.parquet beside it could not be told from it. Remove it.")

@@ -9,7 +9,7 @@ from clinical_evals.clibench.gold import SYSTEM_OF
 from clinical_evals.clibench.id_lists import read_id_list
 from clinical_evals.clibench.notes import find_leaks
 from clinical_evals.datasets_hub.build_clibench import ABOUT
-from clinical_evals.datasets_hub.build_files import sha256_of
+from clinical_evals.datasets_hub.build_files import CROISSANT, sha256_of
 from clinical_evals.datasets_hub.features import schema_of
 from clinical_evals.datasets_hub.split_files import check_columns, find_split_files, read_tables, source_of
 from clinical_evals.errors import InputError
@@ -67,7 +67,7 @@ def _changed_files(folder: Path, about: Mapping[str, Any]) -> list[str]:
     for name, path in there.items():
         if name in written and sha256_of(path) != written[name]:
             problems.append(f"{name} was changed after it was written")
-        elif name not in written and path.suffix in (".parquet", ".json") and name != ABOUT:
+        elif name not in written and path.suffix in (".parquet", ".json") and name not in (ABOUT, CROISSANT):
             problems.append(f"{name} is no file of this build")
     return problems
 

@@ -11,6 +11,8 @@ from written_answers import make_line, write_log
 
 from clinical_evals.cli import main
 from clinical_evals.errors import GuardError, InputError
+from clinical_evals.hub.cards.dataset_facts import CLIBENCH
+from clinical_evals.hub.cards.eval_yaml import eval_yaml
 from clinical_evals.hub.guard import check_may_leave
 from clinical_evals.hub.target import Target
 from clinical_evals.markers import MIMIC_MARKER, SYNTHETIC_MARKER
@@ -159,6 +161,10 @@ def test_base_beside_tuned_and_the_card(
     assert {entry.task_id: entry.value for entry in entries} == {
         f"diagnosis_{name}": round(100 * value, 2) for name, value in tuned.scores.items()
     }
+    assert {entry.task_id for entry in entries} <= {
+        task["id"] for task in yaml.safe_load(eval_yaml(CLIBENCH))["tasks"]
+    }
+    assert {entry.dataset_id for entry in entries} == {CLIBENCH.repository}
     assert {result.metric_name: result.metric_value for result in data.eval_results} == {
         name: round(100 * value, 2) for name, value in tuned.scores.items()
     }

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from clinical_evals.hub.cards.dataset_facts import CLIBENCH
+from clinical_evals.hub.cards.eval_yaml import task_id
 from clinical_evals.markers import MIMIC_MARKER, PATIENT_MARKER, SYNTHETIC_MARKER
 from clinical_evals.tasks.names import PROTOCOL_VERSION
 from clinical_evals.tasks.scored.comparison import ComparedRun, Comparison
@@ -12,7 +14,7 @@ from clinical_evals.tasks.scored.comparison import ComparedRun, Comparison
 if TYPE_CHECKING:
     from huggingface_hub import EvalResult
 
-DATASET_ID = "clinical-evals/clibench"
+DATASET_ID = CLIBENCH.repository
 """The benchmark's dataset on the Hub."""
 FILE = ".eval_results/clibench.yaml"
 ROWS_SAID = {
@@ -36,7 +38,7 @@ def eval_results_yaml(comparison: Comparison, task: str, rows: str) -> str:
     run = comparison.runs[-1]
     entries = [
         EvalResultEntry(
-            dataset_id=DATASET_ID, task_id=f"{task}_{name}", value=value, notes=_note(comparison, run, name, rows)
+            dataset_id=DATASET_ID, task_id=task_id(task, name), value=value, notes=_note(comparison, run, name, rows)
         )
         for name, value in _percent(run)
     ]

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from clinical_evals.datasets_hub.source import licence, mark_in
 from clinical_evals.errors import InputError
-from clinical_evals.markers import MIMIC_MARKER, PATIENT_MARKER, SYNTHETIC_MARKER
+from clinical_evals.hub.cards.facts import CLIBENCH_PAPER, MIMIC_LICENCE_LINK
+from clinical_evals.hub.cards.model_facts import TRAINED_ON
+from clinical_evals.markers import MIMIC_MARKER, SYNTHETIC_MARKER
 from clinical_evals.tasks.models.model_files import identify_model
 from clinical_evals.tasks.prediction_log import read_header
 from clinical_evals.tasks.scored.comparison import Comparison, compare_logs
@@ -19,21 +21,6 @@ from clinical_evals.training.tuning.weights_source import source_of_weights
 from clinical_evals.version import __version__
 from clinical_evals.write_aside import written_aside
 
-_OF_SOURCE = {
-    MIMIC_MARKER: (
-        "MIMIC-DERIVED: trained on rows of MIMIC-IV, which is credentialed data. Weights can repeat what they were "
-        f"trained on. They stay with people who have signed the PhysioNet data use agreement ({MIMIC_MARKER})."
-    ),
-    PATIENT_MARKER: (
-        "TRAINED ON PATIENT DATA that the user supplied. Weights can repeat what they were trained on. They stay on "
-        f"this machine unless whoever answers for the data consents ({PATIENT_MARKER})."
-    ),
-    SYNTHETIC_MARKER: (
-        "TRAINED ON SYNTHETIC ROWS, invented for clinical-evals to try the way from rows to scores. No patient is in "
-        f"them, and the scores say nothing about the published results ({SYNTHETIC_MARKER})."
-    ),
-}
-_MIMIC_LICENCE = "https://physionet.org/content/mimiciv/view-license/3.1/"
 _SHOWN = (
     "max_length", "num_train_epochs", "max_steps", "learning_rate", "lr_scheduler_type", "warmup_steps",
     "per_device_train_batch_size", "gradient_accumulation_steps", "bf16", "seed", "beta", "use_peft", "lora_r",
@@ -103,7 +90,7 @@ def _card(name: str, recipe: Recipe, comparison: Comparison, source: str, asked:
         pipeline_tag="text-generation",
         license="apache-2.0" if source == SYNTHETIC_MARKER else "other",
         license_name=None if source == SYNTHETIC_MARKER else _licence(source),
-        license_link=_MIMIC_LICENCE if source == MIMIC_MARKER else None,
+        license_link=MIMIC_LICENCE_LINK if source == MIMIC_MARKER else None,
         tags=["clibench", "trl", recipe.trainer, "clinical-evals", source],
         model_name=name,
         eval_results=model_index(comparison, task.config, task.description, asked),
@@ -119,10 +106,10 @@ def _text(name: str, base: str, recipe: Recipe, comparison: Comparison, source: 
     method = {"sft": "supervised fine-tuning", "dpo": "preference tuning (DPO)"}[recipe.trainer]
     return f"""# {name}
 
-**{_OF_SOURCE[source]}**
+**{TRAINED_ON[source]}**
 
 {base}, after {method} on the train split of CliBench's {task.config.replace("_", " ")} task
-([CliBench, arXiv 2406.09923](https://arxiv.org/abs/2406.09923)), by clinical-evals {__version__} and TRL.
+([CliBench, arXiv {CLIBENCH_PAPER.arxiv}]({CLIBENCH_PAPER.url})), by clinical-evals {__version__} and TRL.
 
 ## Data
 

@@ -1,0 +1,40 @@
+"""The card of a fine-tuned encoder: the Hub reads it, and the guard knows the model by the mark of its rows."""
+
+from pathlib import Path
+
+import pytest
+from huggingface_hub import ModelCard
+
+from clinical_evals.errors import GuardError
+from clinical_evals.hub.guard import check_may_leave
+from clinical_evals.hub.target import Target
+from clinical_evals.markers import PATIENT_MARKER, SYNTHETIC_MARKER
+from clinical_evals.training.departments.model_card import write_model_card
+
+SETTINGS = {"model": "/somewhere/bert-base-chinese", "learning_rate": 2e-5, "batch_size": 8, "epochs": 3}
+
+
+def card_of(folder: Path, mark: str) -> ModelCard:
+    write_model_card(folder, SETTINGS, 1_234, 7, 25, mark)
+    return ModelCard.load(folder / "README.md")
+
+
+def test_the_hub_reads_it(tmp_path: Path) -> None:
+    card = card_of(tmp_path, SYNTHETIC_MARKER)
+    assert (card.data.license, card.data.language, card.data.pipeline_tag) == (
+        "apache-2.0",
+        ["zh"],
+        "text-classification",
+    )
+    assert card.data.get("license_name") is None
+    assert SYNTHETIC_MARKER in card.data.tags
+    assert "1,234 dialogues, seed 7, from `bert-base-chinese`" in card.text
+    assert "/somewhere" not in card.content
+
+
+def test_a_model_of_patients_stays(tmp_path: Path) -> None:
+    card = card_of(tmp_path, PATIENT_MARKER)
+    assert (card.data.license, card.data.license_name) == ("other", "that-of-the-files-read")
+    assert PATIENT_MARKER in card.data.tags
+    with pytest.raises(GuardError):
+        check_may_leave(tmp_path / "README.md", Target("hub-public", "someone/some-model"))
