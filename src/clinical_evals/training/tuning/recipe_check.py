@@ -14,6 +14,7 @@ from clinical_evals.training.tuning.chat_tokens import ChatTokens, RowTokens
 from clinical_evals.training.tuning.in_threads import map_in_threads
 from clinical_evals.training.tuning.marked_template import plain_template
 from clinical_evals.training.tuning.recipe import Recipe, read_recipe
+from clinical_evals.training.tuning.recipe_values import check_what_is_learnt
 from clinical_evals.training.tuning.row_files import read_about, read_source
 from clinical_evals.training.tuning.weights_source import note_source
 
@@ -66,9 +67,11 @@ def check_rows(recipe: Recipe) -> CheckedRows:
     """Count the tokens of every row as TRL will.
 
     Raises:
-        InputError: the recipe names no folder of rows, model or max_length; the split is empty; a row is not one of
-            this trainer; or a row's completion would be cut or lost (the row is named).
+        InputError: the recipe would have TRL learn other tokens than the completions; it names no folder of rows,
+            model or max_length; the split is empty; a row is not one of this trainer; or a row's completion would be
+            cut or lost (the row is named).
     """
+    check_what_is_learnt(recipe.path, recipe.trainer, recipe.given)
     folder = _folder(recipe)
     limit = _max_length(recipe)
     chat = ChatTokens(_model(recipe), _template(recipe))
