@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -189,3 +190,34 @@ def test_other_errors(
 ) -> None:
     assert main(["build", "sft", *arguments, "--tokenizer", str(tiny), "--out", str(tmp_path / "rows")]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["README.md", "notes.txt", "train.parquet", "build.json", "chat_template.jinja"])
+def test_files_of_the_user_are_not_replaced(name: str, tiny: Path, rows: Path, tmp_path: Path) -> None:
+    out = tmp_path / "rows"
+    if name in ("README.md", "build.json", "chat_template.jinja"):  # beside rows of this command
+        shutil.copytree(rows, out)
+    out.mkdir(exist_ok=True)
+    (out / name).write_text("mine")
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    with pytest.raises(InputError, match=rf"rows is not empty and no earlier output .*{name}.*Give another --out"):
+        build_sft(Request("diagnosis", str(tiny), out, max_length=1024, limit=1))
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_earlier_rows_are_replaced_and_it_is_said(tiny: Path, rows: Path, tmp_path: Path) -> None:
+    out = Path(shutil.copytree(rows, tmp_path / "rows"))
+    (out / "notes.txt").write_text("mine")
+    said: list[str] = []
+    request = Request("diagnosis", str(tiny), out, max_length=1024, limit=1)
+    assert build_sft(request, said.append)["rows"] == 1
+    assert said[0] == f"replaced: the earlier rows in {out}"
+    assert (out / "notes.txt").read_text() == "mine"
+    build_sft(request._replace(out=tmp_path / "new"), said.append)
+    assert sum(line.startswith("replaced") for line in said) == 1
+
+
+def test_rows_are_written_to_no_file(tiny: Path, tmp_path: Path) -> None:
+    (tmp_path / "rows").write_text("mine")
+    with pytest.raises(InputError, match="rows is a file, expected a folder"):
+        build_sft(Request("diagnosis", str(tiny), tmp_path / "rows"))

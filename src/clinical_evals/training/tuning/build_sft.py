@@ -13,6 +13,7 @@ from clinical_evals.training.tuning.chat_tokens import ChatTokens
 from clinical_evals.training.tuning.in_threads import map_in_threads
 from clinical_evals.training.tuning.marked_template import TEMPLATE_FILE, mark_template
 from clinical_evals.training.tuning.row_files import write_rows
+from clinical_evals.training.tuning.row_folder import check_out
 from clinical_evals.training.tuning.sft_row import COLUMNS, SftRow, make_row
 from clinical_evals.training.tuning.targets import DEFAULT_TARGET, TARGETS, completion
 from clinical_evals.version import __version__
@@ -44,10 +45,11 @@ def build_sft(request: Request, show: Callable[[str], None] = lambda _: None) ->
         What build.json says.
 
     Raises:
-        ClinicalEvalsError: something given cannot be used, the train split is empty, or a row does not fit; nothing is
-            then written.
+        ClinicalEvalsError: something given cannot be used, the folder holds something else, the train split is empty,
+            or a row does not fit; nothing is then written.
     """
     _check(request)
+    replaces = check_out(request.out, COLUMNS)
     chat = ChatTokens(request.tokenizer)
     max_length = request.max_length or min(LONGEST, chat.longest or LONGEST)
     rows = _train_split(request)
@@ -56,6 +58,8 @@ def build_sft(request: Request, show: Callable[[str], None] = lambda _: None) ->
     records = (row.as_record() for row in counted.count(_make(request, rows, chat, max_length, counted)))
     template = {TEMPLATE_FILE: mark_template(chat.tokenizer.get_chat_template(), source)}
     about = write_rows(request.out, records, COLUMNS, _title(request.task), source, counted.about, template)
+    if replaces:
+        show(f"replaced: the earlier rows in {request.out}")
     show(format_rows(about, request.out))
     return about
 

@@ -22,6 +22,8 @@ from clinical_evals.markers import MIMIC_MARKER, PATIENT_MARKER, SYNTHETIC_MARKE
 from clinical_evals.write_aside import written_aside
 
 ROWS, CARD, ABOUT = "train.parquet", "README.md", "build.json"
+DIGEST_OF = "SHA-256 of the data:"
+"""Stands in each card."""
 BATCH = 512
 """Rows that are written together."""
 
@@ -151,7 +153,7 @@ def _card(title: str, source: str, digest: str, about: Mapping[str, Any]) -> str
         "configs": [
             {
                 "config_name": "default",
-                "description": f"{said} SHA-256 of the data: {digest}",
+                "description": f"{said} {DIGEST_OF} {digest}",
                 "data_files": [{"split": "train", "path": ROWS}],
             }
         ],
