@@ -152,6 +152,20 @@ def test_files_that_are_no_recipe(text: str, message: str, tmp_path: Path) -> No
         read_recipe(tmp_path / "other.yaml")
 
 
+def test_a_model_that_is_not_on_this_machine(rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = "some-org/no-such-model"
+    recipe = write_recipe(tmp_path / "recipe.yaml", Path(name), rows, tmp_path / "out")
+    build = ["build", "sft", "--task", "diagnosis", "--tokenizer", name, "--out", str(tmp_path / "rows")]
+    for command in (["check-recipe", str(recipe)], build):
+        assert main(command) == 3
+        said = capsys.readouterr().err
+        assert f"{name!r} is neither a folder on this machine nor a tokenizer in the Hub cache" in said
+        assert said.rstrip().endswith(f"hf download {name}")
+    assert main([*build[:5], "./nowhere", *build[6:]]) == 2
+    assert "no tokenizer folder at './nowhere'. Give a folder that holds tokenizer.json" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["recipe.yaml"]
+
+
 def test_epochs_do_not_count_beside_steps(tiny: Path, rows: Path, tmp_path: Path) -> None:
     recipe = write_recipe(tmp_path / "recipe.yaml", tiny, rows, tmp_path / "out", num_train_epochs=0, max_steps=3)
     assert "4 rows" in check_recipe(recipe)

@@ -43,7 +43,7 @@ def check_recipe(path: Path, trainer: str | None = None) -> str:
     Raises:
         InputError: see `read_recipe` and `check_rows`.
         GuardError: it would push weights of marked rows to the Hub.
-        ResourceMissingError: TRL is not installed.
+        ResourceMissingError: TRL is not installed, or the tokenizer is not on this machine.
     """
     recipe = read_recipe(path, trainer)
     found = check_rows(recipe)
