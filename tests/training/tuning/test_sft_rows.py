@@ -21,6 +21,7 @@ from clinical_evals.markers import MIMIC_MARKER, SYNTHETIC_MARKER
 from clinical_evals.matching.scorer import CodeScorer
 from clinical_evals.tasks.names import find_task
 from clinical_evals.training.tuning.build_sft import Request, build_sft
+from clinical_evals.training.tuning.positions import most_positions
 from clinical_evals.training.tuning.targets import TARGETS, completion
 
 PUBLIC = Target("hub-public", "someone/rows")
@@ -167,6 +168,46 @@ def test_a_tokenizer_without_chat_template(tmp_path: Path, capsys: pytest.Captur
     assert main(["build", "sft", *arguments]) == 2
     assert "has no chat template" in capsys.readouterr().err
     assert not (tmp_path / "rows").exists()
+
+
+@pytest.mark.parametrize(
+    ("config", "reads"),
+    [
+        ({"max_position_embeddings": 2048}, 2048),
+        ({"n_positions": 1024}, 1024),
+        ({"text_config": {"max_position_embeddings": 4096}}, 4096),
+        ({"max_position_embeddings": 2048, "rope_scaling": {"type": "linear", "factor": 2.0}}, 4096),
+        (
+            {
+                "max_position_embeddings": 131072,
+                "rope_parameters": {"factor": 8.0, "original_max_position_embeddings": 8192},
+            },
+            131072,
+        ),
+        ({"max_position_embeddings": None}, None),
+        ({}, None),
+    ],
+)
+def test_what_a_model_reads(config: dict[str, Any], reads: int | None, tmp_path: Path) -> None:
+    assert most_positions(str(tmp_path)) is None
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    assert most_positions(str(tmp_path)) == reads
+    (tmp_path / "config.json").write_text("[]")
+    with pytest.raises(InputError, match=r"config\.json: expected a JSON object, found list"):
+        most_positions(str(tmp_path))
+
+
+def test_rows_longer_than_what_the_model_reads(tiny: Path, tmp_path: Path) -> None:
+    request = Request("diagnosis", str(tiny), tmp_path / "rows", max_length=100_000)
+    with pytest.raises(InputError, match=r"--max-length 100000: the model reads at most 8192 tokens, as config\.json"):
+        build_sft(request)
+    assert not (tmp_path / "rows").exists()
+    make_tokenizer().save_pretrained(tmp_path / "tokenizer")
+    config = tmp_path / "tokenizer" / "config.json"
+    request = Request("diagnosis", str(config.parent), tmp_path / "rows", max_length=100_000, limit=1)
+    assert build_sft(request)["max_length"] == 100_000  # nothing says what the model reads
+    config.write_text('{"max_position_embeddings": 1024}')
+    assert build_sft(request._replace(max_length=None))["max_length"] == 1024
 
 
 def test_a_row_that_cannot_fit_is_named(tiny: Path, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Recipes: what TRL would ignore or cut off in silence is an error; every one that is shipped trains."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,15 @@ def test_a_model_that_is_not_on_this_machine(rows: Path, tmp_path: Path, capsys:
     assert main([*build[:5], "./nowhere", *build[6:]]) == 2
     assert "no tokenizer folder at './nowhere'. Give a folder that holds tokenizer.json" in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["recipe.yaml"]
+
+
+def test_rows_longer_than_what_the_model_reads(tiny: Path, rows: Path, tmp_path: Path) -> None:
+    model = Path(shutil.copytree(tiny, tmp_path / "model"))
+    config = json.loads((model / "config.json").read_text()) | {"max_position_embeddings": 512}
+    (model / "config.json").write_text(json.dumps(config))
+    recipe = write_recipe(tmp_path / "recipe.yaml", model, rows, tmp_path / "out")
+    with pytest.raises(InputError, match=r"a row has \d+ tokens, and the model reads at most 512, as config\.json"):
+        check_recipe(recipe)
 
 
 def test_epochs_do_not_count_beside_steps(tiny: Path, rows: Path, tmp_path: Path) -> None:

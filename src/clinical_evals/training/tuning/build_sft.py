@@ -12,6 +12,7 @@ from clinical_evals.errors import InputError, UnknownNameError
 from clinical_evals.training.tuning.chat_tokens import ChatTokens
 from clinical_evals.training.tuning.in_threads import map_in_threads
 from clinical_evals.training.tuning.marked_template import TEMPLATE_FILE, mark_template
+from clinical_evals.training.tuning.positions import most_positions
 from clinical_evals.training.tuning.row_files import write_rows
 from clinical_evals.training.tuning.row_folder import check_out
 from clinical_evals.training.tuning.sft_row import COLUMNS, SftRow, make_row
@@ -51,7 +52,7 @@ def build_sft(request: Request, show: Callable[[str], None] = lambda _: None) ->
     _check(request)
     replaces = check_out(request.out, COLUMNS)
     chat = ChatTokens(request.tokenizer)
-    max_length = request.max_length or min(LONGEST, chat.longest or LONGEST)
+    max_length = _max_length(request, chat)
     rows = _train_split(request)
     source = mark_in(rows.info.description or "")
     counted = _Counted(request, max_length)
@@ -83,6 +84,18 @@ def _check(request: Request) -> None:
     for flag, value in (("--max-length", request.max_length), ("--limit", request.limit)):
         if value is not None and value < 1:
             raise InputError(f"{flag} {value}: expected a whole number of at least 1, or leave it out.")
+
+
+def _max_length(request: Request, chat: ChatTokens) -> int:
+    reads = most_positions(request.tokenizer)
+    if request.max_length is None:
+        return min(LONGEST, chat.longest or LONGEST, reads or LONGEST)
+    if reads is not None and request.max_length > reads:
+        raise InputError(
+            f"--max-length {request.max_length}: the model reads at most {reads} tokens, as config.json in "
+            f"{request.tokenizer} says. Give --max-length {reads} or less."
+        )
+    return request.max_length
 
 
 def _train_split(request: Request) -> Any:

@@ -13,6 +13,7 @@ from clinical_evals.markers import SYNTHETIC_MARKER
 from clinical_evals.training.tuning.chat_tokens import ChatTokens, RowTokens
 from clinical_evals.training.tuning.in_threads import map_in_threads
 from clinical_evals.training.tuning.marked_template import plain_template
+from clinical_evals.training.tuning.positions import check_reads
 from clinical_evals.training.tuning.recipe import Recipe, read_recipe
 from clinical_evals.training.tuning.recipe_values import check_what_is_learnt
 from clinical_evals.training.tuning.row_files import read_about, read_source
@@ -69,7 +70,7 @@ def check_rows(recipe: Recipe) -> CheckedRows:
     Raises:
         InputError: the recipe would have TRL learn other tokens than the completions; it names no folder of rows,
             model or max_length; the split is empty; a row is not one of this trainer; or a row's completion would be
-            cut or lost (the row is named).
+            cut or lost (the row is named), or the row is longer than what the model reads.
     """
     check_what_is_learnt(recipe.path, recipe.trainer, recipe.given)
     folder = _folder(recipe)
@@ -99,6 +100,7 @@ def check_rows(recipe: Recipe) -> CheckedRows:
             f"{folder}, split {recipe.script.dataset_train_split}: there is no row in it. `clinical-evals build "
             "sft` writes such a folder."
         )
+    check_reads(recipe.path, chat.name, longest)
     return CheckedRows(checked, longest, learnt, read_source(folder))
 
 
