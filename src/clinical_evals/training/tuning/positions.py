@@ -62,4 +62,4 @@ def _read(config: Mapping[str, Any]) -> int | None:
     scaling = scaling if isinstance(scaling, dict) else {}
     factor, original = scaling.get("factor"), scaling.get("original_max_position_embeddings") or found
     stretched = int(factor * original) if isinstance(factor, int | float) and isinstance(original, int) else found
-    return max(found, stretched)
+    return int(max(found, stretched))
