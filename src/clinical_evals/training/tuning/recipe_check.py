@@ -16,7 +16,7 @@ from clinical_evals.training.tuning.marked_template import plain_template
 from clinical_evals.training.tuning.positions import check_reads
 from clinical_evals.training.tuning.recipe import Recipe, read_recipe
 from clinical_evals.training.tuning.recipe_values import check_what_is_learnt
-from clinical_evals.training.tuning.row_files import read_about, read_source
+from clinical_evals.training.tuning.row_files import read_about, read_loaded_source
 from clinical_evals.training.tuning.weights_source import note_source
 
 COMPLETIONS = {"sft": ("completion",), "dpo": ("chosen", "rejected")}
@@ -101,7 +101,7 @@ def check_rows(recipe: Recipe) -> CheckedRows:
             "sft` writes such a folder."
         )
     check_reads(recipe.path, chat.name, longest)
-    return CheckedRows(checked, longest, learnt, read_source(folder))
+    return CheckedRows(checked, longest, learnt, read_loaded_source(folder))
 
 
 def _lost(where: str, column: str, left: int, completion: int, whole: int, limit: int) -> str:
