@@ -39,6 +39,7 @@ def test_the_recipe_is_the_defaults() -> None:
         ("held_out: 0", "held_out is 0"),
         ("- a", "holds list"),
         ("learning_rate: 0", "learning_rate is 0"),
+        ("epochs: .inf", "epochs is inf, expected a number above 0"),
     ],
 )
 def test_what_the_recipe_must_not_hold(tmp_path: Path, text: str, message: str) -> None:
