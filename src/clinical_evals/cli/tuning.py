@@ -56,8 +56,8 @@ def add_build_sft(parser: argparse.ArgumentParser) -> None:
         "--max-length",
         type=int,
         metavar="TOKENS",
-        help="of prompt and completion together; the max_length of the recipe (default: 8192, or what the tokenizer "
-        "says that its model reads, if that is less)",
+        help="of prompt and completion together; the max_length of the recipe (default: 8192, or what tokenizer "
+        "and config.json beside it say that the model reads, if that is less; more than that is an error)",
     )
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N rows with gold")
     parser.set_defaults(command=build_sft)

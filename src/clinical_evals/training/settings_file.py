@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import yaml
 
 from clinical_evals.errors import InputError, UnknownNameError
+from clinical_evals.training.yaml_file import load_yaml
 
 _WANTED = {int: "a whole number", float: "a number", tuple: "a list of whole numbers", str: "text"}
 S = TypeVar("S")
@@ -22,7 +23,8 @@ def read_settings(kind: type[S], config: Path | None, flags: Mapping[str, Any]) 
         flags: those that were given, by name.
 
     Raises:
-        InputError: the file cannot be read, or a value is not of its kind; file and name are in the message.
+        InputError: the file cannot be read, a name stands twice, or a value is not of its kind; file and name are in
+            the message.
         UnknownNameError: a name that is no setting; the nearest one is in the message.
     """
     kinds = {field.name: type(field.default) for field in fields(kind)}  # type: ignore[arg-type]  # a dataclass
@@ -37,7 +39,9 @@ def read_settings(kind: type[S], config: Path | None, flags: Mapping[str, Any]) 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = load_yaml(path)
+    except InputError:
+        raise
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise InputError(
             f"{path} cannot be read as YAML: {error}. Give --config a file of training/recipes."

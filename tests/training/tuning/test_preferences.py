@@ -62,6 +62,16 @@ def test_logs_without_preferences(tmp_path: Path, answers: list[str], run: dict[
     assert not (tmp_path / "rows").exists()
 
 
+def test_pairs_replace_pairs_and_nothing_else(rows: Path, tmp_path: Path) -> None:
+    log = _log(tmp_path, [make_line(0, ["I10", "E11.9"], ["I10"])])
+    with pytest.raises(InputError, match=r"no earlier output .* \(no train\.parquet of this command\)"):
+        build_preferences(log, rows)
+    said: list[str] = []
+    for _ in range(2):
+        build_preferences(log, tmp_path / "rows", said.append)
+    assert [line for line in said if "replaced" in line] == [f"replaced: the earlier rows in {tmp_path / 'rows'}"]
+
+
 def test_a_prompt_without_system_role_stays_one_turn() -> None:
     sent = f"[INST] {SYSTEM}\n\n{USER} [/INST]"
     assert read_prompt(sent, "diagnosis", "row 0") == [{"role": "user", "content": f"{SYSTEM}\n\n{USER}"}]

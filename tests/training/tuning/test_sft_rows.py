@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from clinical_evals.markers import MIMIC_MARKER, SYNTHETIC_MARKER
 from clinical_evals.matching.scorer import CodeScorer
 from clinical_evals.tasks.names import find_task
 from clinical_evals.training.tuning.build_sft import Request, build_sft
+from clinical_evals.training.tuning.positions import most_positions
 from clinical_evals.training.tuning.targets import TARGETS, completion
 
 PUBLIC = Target("hub-public", "someone/rows")
@@ -168,6 +170,46 @@ def test_a_tokenizer_without_chat_template(tmp_path: Path, capsys: pytest.Captur
     assert not (tmp_path / "rows").exists()
 
 
+@pytest.mark.parametrize(
+    ("config", "reads"),
+    [
+        ({"max_position_embeddings": 2048}, 2048),
+        ({"n_positions": 1024}, 1024),
+        ({"text_config": {"max_position_embeddings": 4096}}, 4096),
+        ({"max_position_embeddings": 2048, "rope_scaling": {"type": "linear", "factor": 2.0}}, 4096),
+        (
+            {
+                "max_position_embeddings": 131072,
+                "rope_parameters": {"factor": 8.0, "original_max_position_embeddings": 8192},
+            },
+            131072,
+        ),
+        ({"max_position_embeddings": None}, None),
+        ({}, None),
+    ],
+)
+def test_what_a_model_reads(config: dict[str, Any], reads: int | None, tmp_path: Path) -> None:
+    assert most_positions(str(tmp_path)) is None
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    assert most_positions(str(tmp_path)) == reads
+    (tmp_path / "config.json").write_text("[]")
+    with pytest.raises(InputError, match=r"config\.json: expected a JSON object, found list"):
+        most_positions(str(tmp_path))
+
+
+def test_rows_longer_than_what_the_model_reads(tiny: Path, tmp_path: Path) -> None:
+    request = Request("diagnosis", str(tiny), tmp_path / "rows", max_length=100_000)
+    with pytest.raises(InputError, match=r"--max-length 100000: the model reads at most 8192 tokens, as config\.json"):
+        build_sft(request)
+    assert not (tmp_path / "rows").exists()
+    make_tokenizer().save_pretrained(tmp_path / "tokenizer")
+    config = tmp_path / "tokenizer" / "config.json"
+    request = Request("diagnosis", str(config.parent), tmp_path / "rows", max_length=100_000, limit=1)
+    assert build_sft(request)["max_length"] == 100_000  # nothing says what the model reads
+    config.write_text('{"max_position_embeddings": 1024}')
+    assert build_sft(request._replace(max_length=None))["max_length"] == 1024
+
+
 def test_a_row_that_cannot_fit_is_named(tiny: Path, tmp_path: Path) -> None:
     request = Request("diagnosis", str(tiny), tmp_path / "rows", max_length=300)
     with pytest.raises(InputError, match=r"hadm_id 950000006 of diagnosis: .* more than --max-length 300\.") as error:
@@ -189,3 +231,34 @@ def test_other_errors(
 ) -> None:
     assert main(["build", "sft", *arguments, "--tokenizer", str(tiny), "--out", str(tmp_path / "rows")]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["README.md", "notes.txt", "train.parquet", "build.json", "chat_template.jinja"])
+def test_files_of_the_user_are_not_replaced(name: str, tiny: Path, rows: Path, tmp_path: Path) -> None:
+    out = tmp_path / "rows"
+    if name in ("README.md", "build.json", "chat_template.jinja"):  # beside rows of this command
+        shutil.copytree(rows, out)
+    out.mkdir(exist_ok=True)
+    (out / name).write_text("mine")
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    with pytest.raises(InputError, match=rf"rows is not empty and no earlier output .*{name}.*Give another --out"):
+        build_sft(Request("diagnosis", str(tiny), out, max_length=1024, limit=1))
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_earlier_rows_are_replaced_and_it_is_said(tiny: Path, rows: Path, tmp_path: Path) -> None:
+    out = Path(shutil.copytree(rows, tmp_path / "rows"))
+    (out / "notes.txt").write_text("mine")
+    said: list[str] = []
+    request = Request("diagnosis", str(tiny), out, max_length=1024, limit=1)
+    assert build_sft(request, said.append)["rows"] == 1
+    assert said[0] == f"replaced: the earlier rows in {out}"
+    assert (out / "notes.txt").read_text() == "mine"
+    build_sft(request._replace(out=tmp_path / "new"), said.append)
+    assert sum(line.startswith("replaced") for line in said) == 1
+
+
+def test_rows_are_written_to_no_file(tiny: Path, tmp_path: Path) -> None:
+    (tmp_path / "rows").write_text("mine")
+    with pytest.raises(InputError, match="rows is a file, expected a folder"):
+        build_sft(Request("diagnosis", str(tiny), tmp_path / "rows"))

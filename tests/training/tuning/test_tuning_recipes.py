@@ -1,5 +1,6 @@
 """Recipes: what TRL would ignore or cut off in silence is an error; every one that is shipped trains."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,23 @@ def test_accelerate_reads_its_configurations(path: Path) -> None:
         ({"dataset_train_split": "test"}, "has no split 'test', only train"),
         ({"model_name_or_path": None}, "model_name_or_path is not set"),
         ({"trust_remote_code": True}, "code that comes with a model is not run"),
+        ({"completion_only_loss": False}, "completion_only_loss is False, expected true"),
+        ({"assistant_only_loss": True}, "assistant_only_loss is True, expected false"),
+        ({"learning_rate": 0}, r"recipe\.yaml: learning_rate is 0, expected a number above 0\."),
+        ({"learning_rate": "-2e-5"}, "learning_rate is '-2e-5', expected a number above 0"),
+        ({"learning_rate": float("nan")}, "learning_rate is nan, expected"),
+        ({"num_train_epochs": 0, "max_steps": None}, "num_train_epochs is 0, expected a number above 0, or max_steps"),
+        ({"max_steps": 0}, "max_steps is 0, expected a whole number of at least 1, or -1"),
+        (
+            {"per_device_train_batch_size": 0},
+            "per_device_train_batch_size is 0, expected a whole number",
+        ),
+        ({"per_device_train_batch_size": 1.5}, "per_device_train_batch_size is 1.5, expected a whole number"),
+        ({"gradient_accumulation_steps": 0}, "gradient_accumulation_steps is 0, expected a whole number"),
+        ({"lora_r": 0}, "lora_r is 0, expected a whole number of at least 1"),
+        ({"lora_alpha": 0}, "lora_alpha is 0, expected a number above 0"),
+        ({"lora_dropout": 1}, "lora_dropout is 1, expected a number from 0 on and below 1"),
+        ({"max_length": -1}, "max_length is -1, expected a whole number of at least 1"),
     ],
 )
 def test_what_trl_would_do_wrong(
@@ -120,7 +138,12 @@ def test_what_trl_would_do_wrong(
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("- a\n- b\n", "expected lines of `key: value`, found list"), ("a: [", "is not readable YAML")],
+    [
+        ("- a\n- b\n", "expected lines of `key: value`, found list"),
+        ("a: [", "is not readable YAML"),
+        ("seed: 1\nbf16: false\n'seed': 2\n", r"recipe\.yaml: the key 'seed' stands twice, in lines 1 and 3"),
+        ("env: {A: b, A: c}", "the key 'A' stands twice, in lines 1 and 1"),
+    ],
 )
 def test_files_that_are_no_recipe(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "recipe.yaml").write_text(text)
@@ -128,6 +151,34 @@ def test_files_that_are_no_recipe(text: str, message: str, tmp_path: Path) -> No
         read_recipe(tmp_path / "recipe.yaml")
     with pytest.raises(InputError, match="no recipe at"):
         read_recipe(tmp_path / "other.yaml")
+
+
+def test_a_model_that_is_not_on_this_machine(rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = "some-org/no-such-model"
+    recipe = write_recipe(tmp_path / "recipe.yaml", Path(name), rows, tmp_path / "out")
+    build = ["build", "sft", "--task", "diagnosis", "--tokenizer", name, "--out", str(tmp_path / "rows")]
+    for command in (["check-recipe", str(recipe)], build):
+        assert main(command) == 3
+        said = capsys.readouterr().err
+        assert f"{name!r} is neither a folder on this machine nor a tokenizer in the Hub cache" in said
+        assert said.rstrip().endswith(f"hf download {name}")
+    assert main([*build[:5], "./nowhere", *build[6:]]) == 2
+    assert "no tokenizer folder at './nowhere'. Give a folder that holds tokenizer.json" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["recipe.yaml"]
+
+
+def test_rows_longer_than_what_the_model_reads(tiny: Path, rows: Path, tmp_path: Path) -> None:
+    model = Path(shutil.copytree(tiny, tmp_path / "model"))
+    config = json.loads((model / "config.json").read_text()) | {"max_position_embeddings": 512}
+    (model / "config.json").write_text(json.dumps(config))
+    recipe = write_recipe(tmp_path / "recipe.yaml", model, rows, tmp_path / "out")
+    with pytest.raises(InputError, match=r"a row has \d+ tokens, and the model reads at most 512, as config\.json"):
+        check_recipe(recipe)
+
+
+def test_epochs_do_not_count_beside_steps(tiny: Path, rows: Path, tmp_path: Path) -> None:
+    recipe = write_recipe(tmp_path / "recipe.yaml", tiny, rows, tmp_path / "out", num_train_epochs=0, max_steps=3)
+    assert "4 rows" in check_recipe(recipe)
 
 
 def test_rows_of_the_other_trainer(tiny: Path, rows: Path, pairs: Path, tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """What a model really gets: its own chat template around our texts, and its own tokenizer to count them."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from clinical_evals.errors import InputError
+from clinical_evals.errors import InputError, ResourceMissingError
+from clinical_evals.tasks.models.model_files import check_tokenizer
 
 _PROBE_SYSTEM, _PROBE_USER = "a system text", "a user text"
 # Templates that write today's date would make another prompt of the same row every day: theirs stands still.
@@ -145,12 +147,21 @@ def tokenizer_chat(name: str) -> ChatPrompt:
     """The chat of a model by its tokenizer alone: a folder, or the id of a model on the Hub.
 
     Raises:
-        InputError: there is no such tokenizer, or it cannot be loaded.
+        InputError: there is no such folder, or the tokenizer cannot be loaded.
+        ResourceMissingError: it is not on this machine, and the Hub cannot or may not be asked.
     """
     from transformers import AutoTokenizer
 
+    place = check_tokenizer(name)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(name)
+        tokenizer = AutoTokenizer.from_pretrained(place)
+    except OSError as error:
+        if Path(place).is_dir():
+            raise InputError(f"no tokenizer {name!r} could be loaded: {type(error).__name__}: {error}") from error
+        raise ResourceMissingError(
+            f"the tokenizer {name!r} is not on this machine, and the Hub did not give it ({type(error).__name__}). "
+            f"Get it where there is network: hf download {name}"
+        ) from error
     except Exception as error:  # whatever the files of a tokenizer may cause in three libraries
         raise InputError(f"no tokenizer {name!r} could be loaded: {type(error).__name__}: {error}") from error
     return ChatPrompt(tokenizer, tokenizer.chat_template is not None)

@@ -35,30 +35,55 @@ def check_model(name: str, revision: str = "main") -> str:
     if name and folder.is_dir():
         _check_folder(folder)
         return str(folder)
-    if name and folder.exists():
-        raise InputError(
-            f"{name} is a file, expected a folder with config.json, weights and tokenizer, or a model id of the Hub."
-        )
-    if name.startswith((".", "~", os.sep)) or name.count("/") > 1 or not name:
-        raise InputError(
-            f"no model folder at {name!r}. Give a folder that holds config.json, or a model id of the Hub (org/name)."
-        )
+    _check_hub_id(name, "model", "config.json, weights and tokenizer")
     if hub_snapshot(name, revision) is None and _offline():
-        raise ResourceMissingError(
-            f"{name!r} is neither a folder on this machine nor a model in the Hub cache (revision {revision}), and "
-            "HF_HUB_OFFLINE "
-            f"forbids asking the Hub. Get it where there is network: hf download {name} --revision {revision}"
-        )
+        raise _not_here(name, "model", f" (revision {revision})", f" --revision {revision}")
     return name
 
 
-def hub_snapshot(name: str, revision: str = "main") -> Path | None:
-    """The folder of a model in the Hub cache; its name is the commit. None if it is not there."""
+def check_tokenizer(name: str) -> str:
+    """The name to load the tokenizer of a model by; unlike `check_model` it asks for no weights.
+
+    Args:
+        name: a folder, or the id of a model on the Hugging Face Hub.
+
+    Raises:
+        InputError: the folder is missing.
+        ResourceMissingError: it is not in the Hub cache and the Hub may not be asked.
+    """
+    folder = Path(name).expanduser()
+    if name and folder.is_dir():
+        return str(folder)
+    _check_hub_id(name, "tokenizer", "tokenizer.json and tokenizer_config.json")
+    if _offline() and all(hub_snapshot(name, file=file) is None for file in _TOKENIZERS):
+        raise _not_here(name, "tokenizer")
+    return name
+
+
+def _check_hub_id(name: str, what: str, holds: str) -> None:
+    if name and Path(name).expanduser().exists():
+        raise InputError(f"{name} is a file, expected a folder with {holds}, or a model id of the Hub.")
+    if name.startswith((".", "~", os.sep)) or name.count("/") > 1 or not name:
+        raise InputError(
+            f"no {what} folder at {name!r}. Give a folder that holds {holds.split(',')[0].split(' ')[0]}, or a model "
+            "id of the Hub (org/name)."
+        )
+
+
+def _not_here(name: str, what: str, which: str = "", flags: str = "") -> ResourceMissingError:
+    return ResourceMissingError(
+        f"{name!r} is neither a folder on this machine nor a {what} in the Hub cache{which}, and HF_HUB_OFFLINE "
+        f"forbids asking the Hub. Get it where there is network: hf download {name}{flags}"
+    )
+
+
+def hub_snapshot(name: str, revision: str = "main", file: str = "config.json") -> Path | None:
+    """The folder of a model in the Hub cache that holds the file; its name is the commit. None if it is not there."""
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
     try:
-        found = try_to_load_from_cache(name, "config.json", revision=revision)
+        found = try_to_load_from_cache(name, file, revision=revision)
     except HFValidationError as error:
         raise InputError(
             f"{name!r} is neither a folder on this machine nor a possible model id of the Hub: {error}"

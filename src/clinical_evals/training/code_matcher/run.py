@@ -46,7 +46,7 @@ def train(settings: Settings, say: Callable[[str], None]) -> Path:
 
     Raises:
         UnknownNameError: a system without further names.
-        InputError: the output folder exists; too few texts.
+        InputError: the output folder exists; as many texts are to be kept from training as there are, or more.
         ResourceMissingError: the model or the release is not on this machine.
     """
     if settings.system not in SYSTEMS:
@@ -57,8 +57,9 @@ def train(settings: Settings, say: Callable[[str], None]) -> Path:
     encoder = load_encoder(settings.model)
     system = get_system(settings.system)
     pairs = pairs_of(system)
+    _check_enough(settings, len(pairs))
     held_out, known = split(pairs, settings.held_out, settings.seed)
-    kept = random.Random(settings.seed + 1).sample(known, min(settings.for_ranker, len(known)))
+    kept = random.Random(settings.seed + 1).sample(known, settings.for_ranker)
     texts = texts_to_learn(system, known, [*held_out, *kept])
     if not texts:
         raise InputError(
@@ -95,3 +96,20 @@ def train(settings: Settings, say: Callable[[str], None]) -> Path:
     say(f"written: {output}")
     say(f"how good it is: clinical-evals matcher evaluate {asked} --matcher papers --matcher {folder}")
     return output
+
+
+def _check_enough(settings: Settings, there: int) -> None:
+    """Whether texts are left when those of the evaluation and of the ranker are taken out; nothing takes fewer."""
+    names = f"{there:,} {SOURCES[settings.system]}"
+    if settings.held_out >= there:
+        raise InputError(
+            f"held_out is {settings.held_out:,}, but there are only {names}, and some must be left to learn of. Give "
+            f"a held_out below {there:,}."
+        )
+    left = there - settings.held_out
+    if settings.for_ranker >= left:
+        raise InputError(
+            f"for_ranker is {settings.for_ranker:,}, but of {names} only {left:,} are left when held_out takes "
+            f"{settings.held_out:,}, and some must be left to learn of. Give a for_ranker below {left:,}, or a "
+            "smaller held_out."
+        )

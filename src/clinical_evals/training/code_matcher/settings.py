@@ -1,5 +1,6 @@
 """What a run of the recipe is told."""
 
+import math
 from dataclasses import dataclass
 
 from clinical_evals.errors import InputError
@@ -36,5 +37,5 @@ class Settings:
             if getattr(self, name) < least:
                 raise InputError(f"{name} is {getattr(self, name)}, expected at least {least}.")
         for name in ("epochs", "learning_rate"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"{name} is {getattr(self, name)}, expected more than 0.")
+            if not 0 < getattr(self, name) < math.inf:
+                raise InputError(f"{name} is {getattr(self, name)}, expected a number above 0.")

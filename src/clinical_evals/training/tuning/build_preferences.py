@@ -20,6 +20,7 @@ from clinical_evals.tasks.prediction_log import Line
 from clinical_evals.tasks.scored.answered_rows import find_scorer
 from clinical_evals.training.tuning.chat_tokens import Message
 from clinical_evals.training.tuning.row_files import Columns, write_rows
+from clinical_evals.training.tuning.row_folder import check_out
 from clinical_evals.version import __version__
 
 COLUMNS: Columns = {
@@ -64,8 +65,10 @@ def build_preferences(log: Path, out: Path, show: Callable[[str], None] = lambda
         What build.json says.
 
     Raises:
-        ClinicalEvalsError: the log cannot be used, is of the test split or has one answer a prompt; or all rows tie.
+        ClinicalEvalsError: the folder holds something else; the log cannot be used, is of the test split or has one
+            answer a prompt; or all rows tie.
     """
+    replaces = check_out(out, COLUMNS)
     found = read_rows(log)
     config = found.task.config
     if found.task.benchmark != "clibench":
@@ -108,6 +111,8 @@ def build_preferences(log: Path, out: Path, show: Callable[[str], None] = lambda
     source = mark_in(str(found.header.get("source", "")))
     title = f"CliBench, {config.replace('_', ' ')}: pairs of answers for preference tuning"
     said = write_rows(out, [pair.as_record() for pair in pairs], COLUMNS, title, source, lambda: about)
+    if replaces:
+        show(f"replaced: the earlier rows in {out}")
     show(format_pairs(said, out))
     return said
 

@@ -12,7 +12,9 @@ from clinical_evals.errors import InputError, UnknownNameError
 from clinical_evals.training.tuning.chat_tokens import ChatTokens
 from clinical_evals.training.tuning.in_threads import map_in_threads
 from clinical_evals.training.tuning.marked_template import TEMPLATE_FILE, mark_template
+from clinical_evals.training.tuning.positions import most_positions
 from clinical_evals.training.tuning.row_files import write_rows
+from clinical_evals.training.tuning.row_folder import check_out
 from clinical_evals.training.tuning.sft_row import COLUMNS, SftRow, make_row
 from clinical_evals.training.tuning.targets import DEFAULT_TARGET, TARGETS, completion
 from clinical_evals.version import __version__
@@ -44,18 +46,21 @@ def build_sft(request: Request, show: Callable[[str], None] = lambda _: None) ->
         What build.json says.
 
     Raises:
-        ClinicalEvalsError: something given cannot be used, the train split is empty, or a row does not fit; nothing is
-            then written.
+        ClinicalEvalsError: something given cannot be used, the folder holds something else, the train split is empty,
+            or a row does not fit; nothing is then written.
     """
     _check(request)
+    replaces = check_out(request.out, COLUMNS)
     chat = ChatTokens(request.tokenizer)
-    max_length = request.max_length or min(LONGEST, chat.longest or LONGEST)
+    max_length = _max_length(request, chat)
     rows = _train_split(request)
     source = mark_in(rows.info.description or "")
     counted = _Counted(request, max_length)
     records = (row.as_record() for row in counted.count(_make(request, rows, chat, max_length, counted)))
     template = {TEMPLATE_FILE: mark_template(chat.tokenizer.get_chat_template(), source)}
     about = write_rows(request.out, records, COLUMNS, _title(request.task), source, counted.about, template)
+    if replaces:
+        show(f"replaced: the earlier rows in {request.out}")
     show(format_rows(about, request.out))
     return about
 
@@ -79,6 +84,18 @@ def _check(request: Request) -> None:
     for flag, value in (("--max-length", request.max_length), ("--limit", request.limit)):
         if value is not None and value < 1:
             raise InputError(f"{flag} {value}: expected a whole number of at least 1, or leave it out.")
+
+
+def _max_length(request: Request, chat: ChatTokens) -> int:
+    reads = most_positions(request.tokenizer)
+    if request.max_length is None:
+        return min(LONGEST, chat.longest or LONGEST, reads or LONGEST)
+    if reads is not None and request.max_length > reads:
+        raise InputError(
+            f"--max-length {request.max_length}: the model reads at most {reads} tokens, as config.json in "
+            f"{request.tokenizer} says. Give --max-length {reads} or less."
+        )
+    return request.max_length
 
 
 def _train_split(request: Request) -> Any:

@@ -34,7 +34,8 @@ class ChatTokens:
         template: stands in for the tokenizer's own chat template.
 
     Raises:
-        InputError: there is no such tokenizer, or it has no chat template.
+        InputError: there is no such folder, the tokenizer cannot be loaded, or it has no chat template.
+        ResourceMissingError: it is not on this machine; the message has the command that brings it.
     """
 
     def __init__(self, name: str, template: str | None = None) -> None:

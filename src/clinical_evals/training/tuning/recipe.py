@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from clinical_evals.errors import InputError, ResourceMissingError
+from clinical_evals.training.tuning.recipe_values import check_values
+from clinical_evals.training.yaml_file import load_yaml
 
 LAUNCH_KEYS = frozenset(
     (
@@ -61,13 +63,15 @@ def read_recipe(path: Path, trainer: str | None = None, overrides: Sequence[str]
         overrides: arguments as on TRL's command line, such as ("--max_steps", "3"); they take precedence.
 
     Raises:
-        InputError: the file is no recipe, has a key that TRL does not know, or a value that it refuses.
+        InputError: the file is no recipe, has a key twice or one that TRL does not know, or a value that it refuses
+            or that cannot work.
         ResourceMissingError: TRL is not installed.
     """
     trainer = trainer or ("dpo" if "dpo" in path.stem else "sft")
     given = _read_yaml(path)
     parser = _parser(trainer)
     _check_keys(path, given, {action.dest for action in parser._actions})
+    check_values(path, given)
     notes, off = _beyond_this_machine(given, overrides)
     launch = {key for key in given if key in LAUNCH_KEYS - {"env"}}
     try:
@@ -96,7 +100,7 @@ def _parser(trainer: str) -> Any:
 
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+        found = load_yaml(path)
     except OSError as error:
         raise InputError(
             f"no recipe at {path} ({error.strerror}). Those of this package: training/recipes/."

@@ -13,8 +13,10 @@ from clinical_evals.markers import SYNTHETIC_MARKER
 from clinical_evals.training.tuning.chat_tokens import ChatTokens, RowTokens
 from clinical_evals.training.tuning.in_threads import map_in_threads
 from clinical_evals.training.tuning.marked_template import plain_template
+from clinical_evals.training.tuning.positions import check_reads
 from clinical_evals.training.tuning.recipe import Recipe, read_recipe
-from clinical_evals.training.tuning.row_files import read_about, read_source
+from clinical_evals.training.tuning.recipe_values import check_what_is_learnt
+from clinical_evals.training.tuning.row_files import read_about, read_loaded_source
 from clinical_evals.training.tuning.weights_source import note_source
 
 COMPLETIONS = {"sft": ("completion",), "dpo": ("chosen", "rejected")}
@@ -42,7 +44,7 @@ def check_recipe(path: Path, trainer: str | None = None) -> str:
     Raises:
         InputError: see `read_recipe` and `check_rows`.
         GuardError: it would push weights of marked rows to the Hub.
-        ResourceMissingError: TRL is not installed.
+        ResourceMissingError: TRL is not installed, or the tokenizer is not on this machine.
     """
     recipe = read_recipe(path, trainer)
     found = check_rows(recipe)
@@ -66,9 +68,11 @@ def check_rows(recipe: Recipe) -> CheckedRows:
     """Count the tokens of every row as TRL will.
 
     Raises:
-        InputError: the recipe names no folder of rows, model or max_length; the split is empty; a row is not one of
-            this trainer; or a row's completion would be cut or lost (the row is named).
+        InputError: the recipe would have TRL learn other tokens than the completions; it names no folder of rows,
+            model or max_length; the split is empty; a row is not one of this trainer; or a row's completion would be
+            cut or lost (the row is named), or the row is longer than what the model reads.
     """
+    check_what_is_learnt(recipe.path, recipe.trainer, recipe.given)
     folder = _folder(recipe)
     limit = _max_length(recipe)
     chat = ChatTokens(_model(recipe), _template(recipe))
@@ -96,7 +100,8 @@ def check_rows(recipe: Recipe) -> CheckedRows:
             f"{folder}, split {recipe.script.dataset_train_split}: there is no row in it. `clinical-evals build "
             "sft` writes such a folder."
         )
-    return CheckedRows(checked, longest, learnt, read_source(folder))
+    check_reads(recipe.path, chat.name, longest)
+    return CheckedRows(checked, longest, learnt, read_loaded_source(folder))
 
 
 def _lost(where: str, column: str, left: int, completion: int, whole: int, limit: int) -> str:

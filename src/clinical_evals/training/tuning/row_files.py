@@ -22,6 +22,8 @@ from clinical_evals.markers import MIMIC_MARKER, PATIENT_MARKER, SYNTHETIC_MARKE
 from clinical_evals.write_aside import written_aside
 
 ROWS, CARD, ABOUT = "train.parquet", "README.md", "build.json"
+DIGEST_OF = "SHA-256 of the data:"
+"""Stands in each card."""
 BATCH = 512
 """Rows that are written together."""
 
@@ -99,16 +101,28 @@ def _write_parquet(records: Iterable[Record], columns: Columns, source: str, pat
 def read_source(folder: Path) -> str:
     """The mark of the rows of such a folder; rows that say nothing of their source are taken for MIMIC's.
 
+    Looked at are build.json and the Parquet files of the folder itself and of its `data`, nothing else below it.
+
     Raises:
-        InputError: it is not a folder of training rows.
+        InputError: it is not a folder of training rows; what was expected is said.
     """
-    if not folder.is_dir():
+    files = sorted(path for part in (folder, folder / "data") for path in part.glob("*.parquet") if path.is_file())
+    if not files:
+        there = ", ".join(sorted(path.name for path in folder.iterdir())[:8]) if folder.is_dir() else "no folder"
         raise InputError(
-            f"{folder} is not a folder of training rows: `clinical-evals build sft` and `build preferences` write "
-            "such."
+            f"{folder} is not a folder of training rows: expected {ROWS} and {ABOUT}, as `clinical-evals build sft` "
+            f"and `build preferences` write them, found {there or 'nothing'}."
         )
-    said = [str(read_about(folder).get("source")), *map(_mark_of_parquet, sorted(folder.rglob("*.parquet")))]
-    marks = set(map(mark_in, said))
+    return _mark_of(folder, files)
+
+
+def read_loaded_source(folder: Path) -> str:
+    """The same of a folder that `datasets` has loaded: every Parquet file below it counts, as it does there."""
+    return _mark_of(folder, sorted(folder.rglob("*.parquet")))
+
+
+def _mark_of(folder: Path, files: Iterable[Path]) -> str:
+    marks = set(map(mark_in, [str(read_about(folder).get("source")), *map(_mark_of_parquet, files)]))
     return next(mark for mark in (MIMIC_MARKER, PATIENT_MARKER, SYNTHETIC_MARKER) if mark in marks)
 
 
@@ -151,7 +165,7 @@ def _card(title: str, source: str, digest: str, about: Mapping[str, Any]) -> str
         "configs": [
             {
                 "config_name": "default",
-                "description": f"{said} SHA-256 of the data: {digest}",
+                "description": f"{said} {DIGEST_OF} {digest}",
                 "data_files": [{"split": "train", "path": ROWS}],
             }
         ],
