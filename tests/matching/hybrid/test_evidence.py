@@ -193,3 +193,13 @@ def test_words_need_no_entries_to_share() -> None:
     words = Words(["gout", "fever"], ["gout joint", "fever general"])
     assert [found.tolist() for found in words.best(words.vectors(["xyz", "gout"]), 3)] == [[], [0]]
     assert Pieces(["gout"]).similarities(["gouty"], (np.array([0]), np.array([0])))[0] > 0.3
+
+
+def test_a_ranker_is_fitted_where_gradients_are_switched_off() -> None:
+    """lighteval switches them off for its whole process, in which answers are then scored."""
+    import torch
+
+    expected = ranker.fit(*lessons(80, 3))
+    with torch.no_grad():
+        found = ranker.fit(*lessons(80, 3))
+    assert all(np.array_equal(a, b) for a, b in zip(expected, found, strict=True))

@@ -56,7 +56,8 @@ def test_targets_by_hand() -> None:
         completion(row, "diagnosis", "title")
 
 
-def test_official_labs_have_mimics_labels(release_files: Path) -> None:
+def test_official_labs_have_mimics_labels(release_files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLINICAL_EVALS_RESOURCES", str(release_files))
     row = {"codes": ["2951-2"], "titles": ["Sodium [Moles/volume] in Serum or Plasma"]}
     assert completion(row, "lab_order", "official") == "Sodium"
 

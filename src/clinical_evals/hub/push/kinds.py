@@ -14,6 +14,8 @@ from clinical_evals.hub.push.parcel import Parcel, parcel_of
 
 SAMPLES = ("clibench", "ior-bench")
 """The embedded datasets, by the names under which they load."""
+BENCHMARK = "eval.yaml"
+"""What makes a dataset a benchmark on the Hub (`hub.cards`)."""
 _TRAINING_STATE = re.compile(
     r"(?:^|/)checkpoint-\d+/|(?:^|/)(?:optimizer|scheduler|rng_state|scaler)[^/]*\.(?:pt|pth|bin)$"
     r"|(?:^|/)training_args\.bin$|(?:^|/)trainer_state\.json$|(?:^|/)runs/|(?:^|/)events\.out\.tfevents\."
@@ -45,7 +47,7 @@ def _collect_dataset(path: str, _: bool) -> Parcel:
     data = {
         file["path"] for config in read_head(folder / CARD)["configs"] for file in config["data_files"]
     }  # and nothing that was built beside them
-    places = sorted({CARD, *data})
+    places = sorted({CARD, BENCHMARK, *data})
     return Parcel(folder, {place: folder / place for place in places})
 
 

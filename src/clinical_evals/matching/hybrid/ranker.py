@@ -4,6 +4,8 @@ Its probabilities add up to one over the candidates of a text. It is fitted so t
 gets the probability, so that the sum of the probabilities below a category says how sure the category is.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -122,7 +124,8 @@ def fit(rows: NDArray[np.int64], features: NDArray[np.float32], right: NDArray[n
         inputs[row, :count] = normal[start : start + count]
         labels[row, :count] = right[start : start + count]
         padding[row, :count] = 0
-    with torch.random.fork_rng(devices=[]):
+    # Small products: threads would wait for each other; and lighteval leaves gradients switched off in its process.
+    with one_thread(), torch.enable_grad(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = torch.nn.Sequential(
             torch.nn.Linear(features.shape[1], HIDDEN),
@@ -151,6 +154,19 @@ def fit(rows: NDArray[np.int64], features: NDArray[np.float32], right: NDArray[n
     one, two, three = (network[place] for place in (0, 3, 5))
     weights = (one.weight.T, one.bias, two.weight.T, two.bias, three.weight[0])
     return Ranker(mean, scale, *(weight.detach().numpy().copy() for weight in weights))
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """torch with one thread: the same sums on every machine too."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def save(ranker: Ranker, path: Path) -> None:

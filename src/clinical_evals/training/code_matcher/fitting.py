@@ -51,6 +51,7 @@ def fit(model_folder: Path, triples: Sequence[Triple], settings: Settings, outpu
         trainer = SentenceTransformerTrainer(
             model, arguments, train_dataset=Dataset.from_dict(columns), loss=MultipleNegativesRankingLoss(model)
         )
-        trainer.train()
+        with torch.enable_grad():  # an evaluation by lighteval in the same process leaves gradients switched off
+            trainer.train()
     model.max_seq_length = read
     model.save_pretrained(str(output), create_model_card=False, safe_serialization=True)

@@ -46,6 +46,7 @@ def run_encoder_demo(output_dir: Path) -> Learnt:
         ResourceMissingError: the package that carries the encoder is not installed.
         RunError: the loss did not fall, or the tuned encoder is no better on its training rows.
     """
+    import torch
     from transformers import set_seed
 
     os.environ.pop("IOR_BENCH_DIR", None)  # the embedded sample, whatever else this machine has
@@ -80,7 +81,8 @@ def run_encoder_demo(output_dir: Path) -> Learnt:
     base = accuracy(load_classifier(encoder, cases.candidates))
     set_seed(0)
     trainer = make_trainer(task, rows, 0, output_dir / "encoder")
-    trainer.train()
+    with torch.enable_grad():
+        trainer.train()
     losses = [float(entry["loss"]) for entry in trainer.state.log_history if "loss" in entry]
     found = Learnt(losses, base, accuracy(trainer.model))
     _say(f"loss by epoch: {' '.join(f'{loss:.2f}' for loss in losses)}")

@@ -68,13 +68,15 @@ def fit_encoder(task: Task, rows: Labelled, seed: int, folder: Path, keep_model:
         folder: holds the checkpoints while it trains; with whole ones in it, training goes on from the last.
         keep_model: whether the best epoch's model and tokenizer are written to FOLDER/model.
     """
+    import torch
     from transformers import set_seed
 
     checkpoints = folder / "checkpoints"
     last = last_checkpoint(checkpoints)
     set_seed(seed)
     trainer = make_trainer(task, rows, seed, checkpoints)
-    trainer.train(resume_from_checkpoint=str(last) if last else None)
+    with torch.enable_grad():  # an evaluation by lighteval in the same process leaves gradients switched off
+        trainer.train(resume_from_checkpoint=str(last) if last else None)
     epochs = _epochs(trainer.state)
     predicted = name_numbers(trainer.model, task.tokenizer, task.test.ids, task.settings.bfloat16)
     if keep_model:
