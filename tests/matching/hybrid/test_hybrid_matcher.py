@@ -150,8 +150,12 @@ def test_what_is_held_out_is_nowhere(system: CodeSystem, minilm: Encoder, tmp_pa
     assert not hidden & {fold(pair.text) for pair in (*matcher.knowledge._known, *matcher.knowledge._common)}
 
 
-def test_the_hybrid_finds_more_than_the_papers_matcher(system: CodeSystem) -> None:
+def test_the_hybrid_finds_more_than_the_papers_matcher(
+    system: CodeSystem, matcher: HybridMatcher, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """On texts that neither has seen; with some 1,300 codes to choose from, by a wide margin at the full code."""
+    assert matcher.knowledge.library  # what it embedded lies in the cache
+    monkeypatch.setenv("CLINICAL_EVALS_CACHE", str(cache))
     held_out, known = split(pairs_of(system), 150)
     papers, hybrid = (
         measure(name, matcher_of(name, system, known, held_out), held_out, system) for name in ("papers", "hybrid")

@@ -60,7 +60,7 @@ def test_nothing_held_out_is_learnt() -> None:
     assert len(set(texts)) == len(texts)
 
 
-@settings(deadline=None, max_examples=20)  # the tree is walked once in each
+@settings(deadline=None, max_examples=6)  # the tree is walked once in each
 @given(st.integers(0, 3), st.lists(st.sampled_from(pairs_of(SYSTEM)), min_size=1, max_size=12, unique=True))
 def test_triples(seed: int, pairs: list[Pair]) -> None:
     """The positive is of the text's code, the negative is the title of another code of the same chapter."""
