@@ -26,7 +26,7 @@ OUR_ROWS, THEIR_ROWS = 256, 48
 QUESTIONS = "triage_questions_gb18030.csv"
 
 
-class Clock(TrainerCallback):  # type: ignore[misc]
+class Clock(TrainerCallback):  # type: ignore[misc]  # transformers is not followed
     """Seconds from the start of the first step to the end of the last."""
 
     def __init__(self) -> None:

@@ -20,11 +20,11 @@ substances behind them.
 > ATC codes and names are from the ATC/DDD Index, © WHO Collaborating Centre for Drug Statistics Methodology, Norwegian Institute of
 > Public Health, Oslo (https://atcddd.fhi.no). They are used here as facts about the drugs that were given; the index itself
 > (its structure, its defined daily doses) is not part of this data. Redistribution for commercial purposes and changes to the
-> material are not allowed by its terms.""",  # noqa: E501
+> material are not allowed by its terms.""",  # noqa: E501  # Markdown: a line of the card
 )
 ICD = Notice(
     "ICD-10-CM and ICD-10-PCS",
     """\
 ICD-10-CM codes and titles are works of the US government (CDC/NCHS and CMS) on the WHO's ICD-10. ICD-10-PCS codes and titles are
-works of the US government (CMS) and in the public domain.""",  # noqa: E501
+works of the US government (CMS) and in the public domain.""",  # noqa: E501  # Markdown: a line of the card
 )

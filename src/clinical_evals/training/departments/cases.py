@@ -70,7 +70,7 @@ def make_cases(rows: Sequence[dict[str, object]]) -> tuple[list[Case], list[str]
     """
     if not rows:
         raise InputError("ior-bench, static has no rows: there is nothing to train on.")
-    candidates = list(rows[0]["candidates"])  # type: ignore[call-overload]
+    candidates = list(rows[0]["candidates"])  # type: ignore[call-overload]  # a Dataset gives rows by number
     found: dict[str, Case] = {}
     for place, row in enumerate(rows):
         where = f"row {place} of ior-bench, static (id {row['id']!r})"
@@ -80,7 +80,8 @@ def make_cases(rows: Sequence[dict[str, object]]) -> tuple[list[Case], list[str]
             raise InputError(f"{where}: its departments to choose from are not those of row 0. Build the data anew.")
         if row["department"] not in candidates:
             raise InputError(f"{where}: the department {row['department']!r} is none of its candidates.")
-        found[str(row["id"])] = Case(str(row["id"]), seen_turns(row["dialogue"], where), str(row["department"]))  # type: ignore[arg-type]
+        turns = seen_turns(row["dialogue"], where)  # type: ignore[arg-type]  # turns, as the features say
+        found[str(row["id"])] = Case(str(row["id"]), turns, str(row["department"]))
     if len({case.department for case in found.values()}) < 2:
         raise InputError(
             f"all {len(rows)} rows of ior-bench, static are {rows[0]['department']!r}: a classifier needs at least "
