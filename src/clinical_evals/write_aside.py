@@ -2,9 +2,10 @@
 
 import glob
 import os
+import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -38,6 +39,32 @@ def written_aside(path: Path, alone: bool = False) -> Iterator[Path]:
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
+
+
+def made_once(folder: Path, whole: str, make: Callable[[Path], None]) -> Path:
+    """A folder that is made aside and renamed, unless it is there; several processes may make it, the first one wins.
+
+    Args:
+        folder: where it is to be.
+        whole: a file in it that says that it is whole.
+        make: fills the empty folder that it is given.
+
+    Raises:
+        OSError: the folder above cannot be written to, or is full.
+    """
+    if (folder / whole).is_file():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        make(aside)
+        os.rename(aside, folder)
+    except OSError:
+        if not (folder / whole).is_file():
+            raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    return folder
 
 
 def _remove_abandoned(path: Path, after: float) -> None:

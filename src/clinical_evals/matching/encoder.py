@@ -97,12 +97,19 @@ class Encoder:
         """
         distinct = {text: row for row, text in enumerate(dict.fromkeys(texts))}
         vectors = np.zeros((len(distinct), self.dimension), dtype=np.float32)
-        with progress_bar(progress, len(texts)) as bar:
-            for rows, ids in _batches(self._tokenize(list(distinct)), batch_tokens or BATCH_TOKENS[precision]):
-                vectors[rows] = self._forward(ids, precision)[: len(rows)]
+        with _bar(progress, len(texts)) as bar:
+            for rows, found in self._vectors(self._tokenize(list(distinct)), precision, batch_tokens):
+                vectors[rows] = found
                 bar.update(len(rows))
             bar.update(len(texts) - len(distinct))
         return vectors[[distinct[text] for text in texts]]
+
+    def _vectors(
+        self, ids: list[list[int]], precision: Precision, batch_tokens: int | None
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """Rows of texts with their vectors, batch by batch."""
+        for rows, batch in _batches(ids, batch_tokens or BATCH_TOKENS[precision]):
+            yield rows, self._forward(batch, precision)[: len(rows)]
 
     @property
     def dimension(self) -> int:
@@ -235,8 +242,7 @@ def _batches(ids: list[list[int]], tokens: int) -> Iterator[tuple[NDArray[np.int
             yield rows, np.array([ids[row] for row in np.resize(rows, size)], dtype=np.int64)
 
 
-def progress_bar(progress: "str | tqdm[Any] | None", total: int) -> Any:
-    """A bar that appears after two seconds and says what is done, the one that was given, or none."""
+def _bar(progress: "str | tqdm[Any] | None", total: int) -> Any:
     from contextlib import nullcontext
 
     from tqdm import tqdm

@@ -8,22 +8,19 @@ import importlib.metadata
 import importlib.util
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clinical_evals.errors import ResourceMissingError
-from clinical_evals.matching.encoder import Encoder, Precision, progress_bar
+from clinical_evals.matching.encoder import Encoder, Precision
 from clinical_evals.matching.index_store import cache_folder
 from clinical_evals.write_aside import written_aside
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
 
 _NEEDED = ("onnx", "onnxruntime", "onnxscript")
 
@@ -54,24 +51,14 @@ class Int8Encoder(Encoder):
         """That of the model's files, and of what quantised and runs them."""
         return f"int8 onnxruntime {importlib.metadata.version('onnxruntime')} {super().identity}"
 
-    def encode(
-        self,
-        texts: Sequence[str],
-        progress: "str | tqdm[Any] | None" = None,
-        precision: Precision = "float32",
-        batch_tokens: int | None = None,
-    ) -> NDArray[np.float32]:
-        """As `Encoder.encode`; the last two arguments change nothing: every text is encoded alone, in 8 bits."""
-        distinct = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-        vectors = np.zeros((len(distinct), self.dimension), dtype=np.float32)
+    def _vectors(
+        self, ids: list[list[int]], precision: Precision, batch_tokens: int | None
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """Every text alone, in 8 bits, whatever precision is asked for."""
         session = self._session
-        with progress_bar(progress, len(texts)) as bar, ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            one_by_one = pool.map(lambda ids: _vector(session, ids), self._tokenize(list(distinct)))
-            for row, vector in enumerate(one_by_one):
-                vectors[row] = vector
-                bar.update(1)
-            bar.update(len(texts) - len(distinct))
-        return vectors[[distinct[text] for text in texts]]
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            for row, vector in enumerate(pool.map(lambda one: _vector(session, one), ids)):
+                yield np.array([row], dtype=np.int64), vector[None]
 
     @cached_property
     def _session(self) -> Any:

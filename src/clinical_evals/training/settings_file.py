@@ -1,5 +1,6 @@
 """Settings of a recipe: a dataclass filled from a YAML file and from flags that go before it."""
 
+import argparse
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -9,6 +10,21 @@ import yaml
 
 from clinical_evals.errors import InputError, UnknownNameError
 from clinical_evals.training.yaml_file import load_yaml
+
+
+def recipe_parser(description: str | None) -> argparse.ArgumentParser:
+    """The parser of a script that runs a recipe: only flags that are given have a value, they go before the file's."""
+    parser = argparse.ArgumentParser(
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        argument_default=argparse.SUPPRESS,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--config", type=Path, metavar="YAML", help="settings by the names of these flags, with _ for -"
+    )
+    return parser
+
 
 _WANTED = {int: "a whole number", float: "a number", tuple: "a list of whole numbers", str: "text"}
 S = TypeVar("S")

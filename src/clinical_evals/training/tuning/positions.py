@@ -1,11 +1,11 @@
 """How many tokens a model reads, by the config.json beside its tokenizer."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from clinical_evals.errors import InputError
+from clinical_evals.json_file import read_object
 
 KEYS = ("max_position_embeddings", "n_positions")
 
@@ -25,12 +25,7 @@ def most_positions(name: str) -> int | None:
     path = Path(name).expanduser() / "config.json"
     if not path.is_file():
         return None
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} is not readable JSON: {error}") from error
-    if not isinstance(config, dict):
-        raise InputError(f"{path}: expected a JSON object, found {type(config).__name__}.")
+    config = read_object(path)
     text = config.get("text_config")  # of a model that reads images, too
     return _read(config) or (_read(text) if isinstance(text, dict) else None)
 

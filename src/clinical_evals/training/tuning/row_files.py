@@ -18,6 +18,7 @@ import yaml
 
 from clinical_evals.datasets_hub.source import SOURCE_KEY, describe, licence, mark_in
 from clinical_evals.errors import InputError
+from clinical_evals.json_file import read_object
 from clinical_evals.markers import MIMIC_MARKER, PATIENT_MARKER, SYNTHETIC_MARKER
 from clinical_evals.write_aside import written_aside
 
@@ -135,13 +136,7 @@ def read_about(folder: Path) -> dict[str, Any]:
     path = folder / ABOUT
     if not path.is_file():
         return {}
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} is not readable JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise InputError(f"{path}: expected a JSON object, found {type(found).__name__}.")
-    return found
+    return read_object(path)
 
 
 def _mark_of_parquet(path: Path) -> str:

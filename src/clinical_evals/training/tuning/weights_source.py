@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from clinical_evals.datasets_hub.source import mark_in
 from clinical_evals.errors import InputError
+from clinical_evals.json_file import read_object
 from clinical_evals.markers import MIMIC_MARKER
 from clinical_evals.training.tuning.marked_template import mark_beside
 from clinical_evals.training.tuning.row_files import read_source
@@ -72,11 +73,7 @@ def noted_source(folder: Path) -> str | None:
         path = folder.parent / SOURCE_FILE
     if not path.is_file():
         return None
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} is not readable JSON: {error}. Run check-recipe again.") from error
-    return mark_in(str(found.get("source", "")) if isinstance(found, dict) else "")
+    return mark_in(str(read_object(path, "Run check-recipe again.").get("source", "")))
 
 
 def source_of_weights(folder: Path, rows: Path | None) -> str:
