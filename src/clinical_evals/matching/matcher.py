@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from clinical_evals.matching.encoder import Encoder, default_encoder, fastest_precision
-from clinical_evals.matching.index import TitleIndex, join_indexes, open_titles
+from clinical_evals.matching.index import TitleIndex, join_indexes, open_some, open_titles
 from clinical_evals.matching.titles import Titles, fold, titles_of
 from clinical_evals.ontology import CodeSystem
 
@@ -89,6 +89,7 @@ class Matcher:
         threshold: float = DEFAULT_THRESHOLD,
         cache_dir: str | Path | None = None,
         further: Titles | None = None,
+        further_of: Titles | None = None,
     ) -> None:
         """Makes a matcher; nothing is loaded yet.
 
@@ -98,9 +99,10 @@ class Matcher:
             threshold: cosine similarity below which a text stays unmatched; the default is for all-MiniLM-L6-v2.
             cache_dir: where the title index is kept; by default `cache_folder()`.
             further: texts beside the titles, such as synonyms (`titles.further_texts`).
+            further_of: a longer list that these are of, whose index is what the cache keeps; by default themselves.
         """
         self.system = system
-        self._further = further
+        self._further, self._further_of = further, further_of or further
         self.threshold = threshold
         self._encoder = encoder
         self._cache_dir = cache_dir
@@ -143,8 +145,10 @@ class Matcher:
     @cached_property
     def index(self) -> TitleIndex:
         """The vectors of all titles; the first use on a machine builds them, which takes minutes."""
-        parts = (self._titles, self._further) if self._further else (self._titles,)
-        return join_indexes([open_titles(part, self.encoder, self._cache_dir) for part in parts])
+        parts = [open_titles(self._titles, self.encoder, self._cache_dir)]
+        if self._further and self._further_of:
+            parts.append(open_some(self._further, self._further_of, self.encoder, self._cache_dir))
+        return join_indexes(parts)
 
     @cached_property
     def _titles(self) -> Titles:

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from clinical_evals.errors import InputError, UnknownNameError
 from clinical_evals.matching.encoder import Encoder, default_encoder, load_encoder
 from clinical_evals.matching.matcher import Matcher
-from clinical_evals.matching.pairs import known_pairs
+from clinical_evals.matching.pairs import further_names, known_pairs
 from clinical_evals.matching.protocols import check_protocol
 from clinical_evals.matching.scorer import CodeScorer
-from clinical_evals.matching.titles import further_texts
 from clinical_evals.ontology import CodeSystem, get_system
 
 if TYPE_CHECKING:
@@ -95,9 +94,7 @@ def make_matcher(name: str, system: CodeSystem) -> "Matcher | HybridMatcher":
         from clinical_evals.matching.hybrid.matcher import HybridMatcher  # scipy and scikit-learn come with it
 
         return HybridMatcher(system, asked.encoder)
-    texts = [(pair.text, code) for pair in known_pairs(system) for code in pair.codes[:1]]
-    further = further_texts(system, texts, f"further names of {system.name} {system.release}")
-    return Matcher(system, asked.encoder, further=further)
+    return Matcher(system, asked.encoder, further=further_names(system, known_pairs(system)))
 
 
 def make_scorer(

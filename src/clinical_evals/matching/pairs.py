@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clinical_evals.errors import InputError
-from clinical_evals.matching.titles import fold
+from clinical_evals.matching.titles import Titles, fold, further_texts
 from clinical_evals.ontology import CodeSystem
 
 SOURCES = {
@@ -111,6 +111,12 @@ def split(pairs: Sequence[Pair], items: int, seed: int = 0) -> Split:
         [pair for place, pair in enumerate(pairs) if place in held],
         [pair for place, pair in enumerate(pairs) if place not in held],
     )
+
+
+def further_names(system: CodeSystem, pairs: Sequence[Pair]) -> Titles:
+    """The texts of pairs as entries that stand beside the titles."""
+    named = [(pair.text, pair.codes[0]) for pair in pairs]
+    return further_texts(system, named, f"further names of {system.name} {system.release}")
 
 
 def known_pairs(system: CodeSystem) -> list[Pair]:

@@ -201,3 +201,11 @@ def test_the_default_is_the_protocols_matcher() -> None:
 def test_what_newcomers_tried(matcher: HybridMatcher, text: str, codes: list[str]) -> None:
     (found,) = matcher.matches([text])
     assert [match.code for match in found] == codes
+
+
+def test_capitals_of_one_text_say_nothing_of_another(matcher: HybridMatcher) -> None:
+    """ "DM" is diabetes, "dm" too; "CAP" is pneumonia, "cap" is a cap: each alone as beside the other."""
+    alone = [matcher.matches([text])[0] for text in ("cap", "CAP")]
+    assert alone[0] != alone[1]
+    assert matcher.matches(["cap", "CAP"]) == alone
+    assert matcher.matches(["CAP", "cap"]) == alone[::-1]

@@ -8,8 +8,8 @@ from clinical_evals.matching.evaluation.measured import Matches
 from clinical_evals.matching.hybrid.matcher import HybridMatcher
 from clinical_evals.matching.matcher import Matcher
 from clinical_evals.matching.matchers import MatcherName, matcher_name
-from clinical_evals.matching.pairs import Pair
-from clinical_evals.matching.titles import fold, further_texts
+from clinical_evals.matching.pairs import Pair, further_names
+from clinical_evals.matching.titles import fold
 from clinical_evals.matching.trained_on import trained_on
 from clinical_evals.ontology import CodeSystem
 
@@ -49,9 +49,9 @@ def matcher_of(
             hidden=hidden,
             billable=False,
         )
-    texts = [(pair.text, code) for pair in known for code in pair.codes[:1]]
-    further = further_texts(system, texts, f"further names of {system.name} {system.release}")
-    return partial(Matcher, system, asked.encoder, EVERYTHING, further=further)
+    whole = further_names(system, sorted({*known, *held_out}))  # embedded once, whatever is held out
+    further = further_names(system, known)
+    return partial(Matcher, system, asked.encoder, EVERYTHING, further=further, further_of=whole)
 
 
 def _check_training(asked: MatcherName, held_out: Sequence[Pair]) -> None:

@@ -18,7 +18,7 @@ from clinical_evals.matching.hybrid.evidence import Library
 from clinical_evals.matching.hybrid.ranker import FixedRanker, Ranker, softmax_by_row
 from clinical_evals.matching.index import join_indexes, open_some
 from clinical_evals.matching.matcher import Match
-from clinical_evals.matching.pairs import Pair, known_pairs
+from clinical_evals.matching.pairs import Pair, further_names, known_pairs
 from clinical_evals.matching.titles import Titles, fold, further_texts, titles_of
 from clinical_evals.ontology import CodeSystem
 
@@ -124,7 +124,14 @@ class Knowledge:
     @cached_property
     def _parts(self) -> tuple[Titles, ...]:
         """Titles, common names, further names, names in notes, without what is hidden."""
-        return self._whole[0], *(self._shown(part) for part in self._whole[1:])
+        titles, common, further, noted = self._whole
+        known = {fold(pair.text) for pair in self._known}
+        return (
+            titles,
+            _part(common, lambda text: text not in self._hidden),
+            _part(further, lambda text: text in known),
+            _part(noted, lambda text: text not in self._hidden),
+        )
 
     @cached_property
     def _whole(self) -> tuple[Titles, ...]:
@@ -137,8 +144,7 @@ class Knowledge:
         common = further_texts(system, usual, f"common names of {system.name}")
         taken = {fold(text) for text in common.titles}
         pairs = sorted({*self._all_known, *self._given_known})
-        named = [(pair.text, pair.codes[0]) for pair in pairs if fold(pair.text) not in taken]
-        further = further_texts(system, named, f"further names of {system.name} {system.release}")
+        further = further_names(system, [pair for pair in pairs if fold(pair.text) not in taken])
         taken |= {fold(text) for text in further.titles}
         shaped = filter(system.code_shape.fullmatch, system.codes())
         noted = [
@@ -148,17 +154,6 @@ class Knowledge:
             if " " in fold(text) and fold(text) not in taken
         ]
         return titles_of(system), common, further, further_texts(system, noted, f"names in notes of {system.name}")
-
-    def _shown(self, part: Titles) -> Titles:
-        """Without what is hidden, and without further names that are not given."""
-        known = {fold(pair.text) for pair in self._known}
-        is_further = part.source.startswith("further names")
-        pairs = [
-            (code, text)
-            for code, text in zip(part.codes, part.titles, strict=True)
-            if (fold(text) in known if is_further else fold(text) not in self._hidden)
-        ]
-        return Titles(part.source, [code for code, _ in pairs], [text for _, text in pairs])
 
     @property
     def _further(self) -> Titles:
@@ -193,3 +188,9 @@ class Knowledge:
     @cached_property
     def _special(self) -> NDArray[np.int8]:
         return special(self.library.entries.codes, self.system)
+
+
+def _part(whole: Titles, is_shown: Callable[[str], bool]) -> Titles:
+    """Those whose folded text is to be shown."""
+    pairs = [(code, text) for code, text in zip(whole.codes, whole.titles, strict=True) if is_shown(fold(text))]
+    return Titles(whole.source, [code for code, _ in pairs], [text for _, text in pairs])

@@ -78,24 +78,17 @@ class HybridMatcher:
         return self._matches(texts, cut=True)
 
     def _matches(self, texts: Sequence[str], cut: bool) -> list[tuple[Match, ...]]:
-        folded = [fold(text) for text in texts]
-        written: dict[str, str] = {}  # capitals tell abbreviations from words: texts are kept as they were written
-        for key, text in zip(folded, texts, strict=True):
-            written.setdefault(key, text)
-        written = {key: bare(_clean(text)) for key, text in written.items()}
-        heads = {key: head_of(text) for key, text in written.items()}
-        cuts = {key: self._parts_of(text) if cut else () for key, text in written.items()}
-        for piece in (*heads.values(), *(part for parts in cuts.values() for part in parts)):
-            written.setdefault(fold(piece), piece)
-        by_text = dict(zip(written, self._found(list(written.values())), strict=True))
-        return [
-            self._of_text(by_text[key], by_text[fold(heads[key])], [by_text[fold(part)] for part in cuts[key]])
-            for key in folded
-        ]
+        # By the text as it is written: its capitals tell an abbreviation from a word ("ALL", "all").
+        plain = [bare(_clean(text)).strip() for text in texts]
+        heads = {text: head_of(text) for text in plain}
+        cuts = {text: self._parts_of(text) if cut else () for text in plain}
+        asked = dict.fromkeys([*plain, *heads.values(), *(part for parts in cuts.values() for part in parts)])
+        found = dict(zip(asked, self._found(list(asked)), strict=True))
+        return [self._of_text(found[text], found[heads[text]], [found[part] for part in cuts[text]]) for text in plain]
 
     def _parts_of(self, text: str) -> tuple[str, ...]:
         """What may be several diseases; of "X on Y" only where X is the name of one ("acute on chronic" is not)."""
-        if parts := parts_of(text.strip()):
+        if parts := parts_of(text):
             return parts
         parts = stacked(text)
         names = self.knowledge.names
