@@ -27,7 +27,7 @@ demo: $(VENV)/.ready-demo  ## a small real model on CliBench's diagnosis task: a
 demo-dialogue: $(VENV)/.ready-demo  ## dialogues of doctor and patient: written ones, then a small model in all roles (first time 10-15 minutes, then 4)
 	@$(BIN)/clinical-evals demo-dialogue
 
-demo-train: $(VENV)/.ready-train  ## a small real model is fine-tuned on the embedded sample (first time 15-20 minutes, then 4-10)
+demo-train: $(VENV)/.ready-train  ## two small real models are fine-tuned on the embedded samples (first time 20-25 minutes, then 7)
 	@$(BIN)/clinical-evals demo-train
 
 spaces: $(VENV)/.ready-spaces  ## the pages of both metrics on this machine, until Ctrl-C (first time 5-10 minutes)

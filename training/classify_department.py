@@ -45,8 +45,12 @@ def make_parser() -> argparse.ArgumentParser:
     add("--output-dir", metavar="FOLDER", help="default: runs/classify-department")
     add("--resume", action="store_true", help="go on with the run in the output folder")
     add("--learning-rate", type=float, metavar="X", help="default: 2e-5")
+    add("--head-factor", type=float, metavar="X", help="times that rate for layers that are new (default: 1)")
     add("--batch-size", type=int, metavar="N", help="default: 16")
     add("--epochs", type=int, metavar="N", help="default: 3")
+    add(
+        "--least-steps", type=int, metavar="N", help="more epochs where they have fewer batches than this (default: 0)"
+    )
     add("--patience", type=int, metavar="N", help="stop after N epochs without a lower validation loss (default: 1)")
     add("--max-length", type=int, metavar="N", help="tokens of a dialogue that are read (default: 512)")
     add("--precision", choices=("float32", "bfloat16"), help="of the computing (default: float32)")

@@ -108,8 +108,8 @@ def test_the_samples_load_from_the_hub_without_us(hub: Hub, repository: Path, tm
         said = finish(start(PUSH, hub, tmp_path, "push", "dataset", name, f"org/{name}"))
         assert f"{hub.url}/datasets/org/{name} (private, main)" in said[0]
         sent = hub.store.files("dataset", f"org/{name}")
-        assert sent == {place: (folder / place).read_bytes() for place in sent}
-        configs[f"org/{name}"] = sorted({place.split("/")[1] for place in sent if place != "README.md"})
+        assert sent == contents(folder)
+        configs[f"org/{name}"] = sorted({place.split("/")[1] for place in sent if place.startswith("data/")})
         for config in configs[f"org/{name}"]:
             digests = digests_of(folder, config, tmp_path / "cache")
             assert {f"data/{config}/{split}.json" for split in digests} <= set(sent)

@@ -19,7 +19,7 @@ from typing import IO, Any
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
 
 import numpy as np
-from build_index import HashEncoder, made_up_titles
+from build_index import HashEncoder, made_up_titles, set_for_small_builds
 from faults import Events, Fault, kill_until, run_in_child
 
 from clinical_evals.matching import index, index_store
@@ -85,6 +85,7 @@ def build(folder: Path, fault: Fault | None) -> tuple[bool, Counter[str]]:
 
 def main() -> None:
     folder, kills, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    set_for_small_builds()
     kill_until(kills, Random(seed), lambda name, fault: build(folder / name, fault))
 
 

@@ -48,7 +48,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_push(subparsers.add_parser("push", help="a dataset, metric, model or results to the Hub, past the guard"))
     _add_demo(subparsers.add_parser("demo", help="a small real model on a few admissions, from start to scores"))
     _add_demo_train(
-        subparsers.add_parser("demo-train", help="a small real model is fine-tuned on the embedded sample")
+        subparsers.add_parser("demo-train", help="two small real models are fine-tuned on the embedded samples")
     )
     _add_demo_dialogue(
         subparsers.add_parser(

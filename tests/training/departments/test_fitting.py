@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from clinical_evals.training.departments.encoder import load_classifier
 from clinical_evals.training.departments.fitting import Fitted, Labelled, Task, fit_encoder, last_checkpoint
 from clinical_evals.training.departments.settings import Settings
 
@@ -99,6 +100,41 @@ def test_an_interrupted_training_goes_on_to_the_same_weights_and_stops_at_the_sa
     assert last_checkpoint(tmp_path / "again" / "checkpoints")
     assert fit_encoder(given, rows(tokenizer, 24), 0, tmp_path / "again", keep_model=True) == whole
     assert weights(tmp_path / "again") == weights(tmp_path / "whole")
+
+
+def test_at_least_so_many_batches(encoder: Path, tokenizer: Any, tmp_path: Path) -> None:
+    """24 rows in batches of 4 are 6 an epoch: 20 take four."""
+    found = fit(encoder, tokenizer, tmp_path, epochs=1, least_steps=20, patience=30)
+    assert [epoch["epoch"] for epoch in found.epochs] == [1, 2, 3, 4]
+
+
+def test_new_layers_learn_at_a_rate_of_their_own(encoder: Path, tokenizer: Any, tmp_path: Path) -> None:
+    """A step of AdamW moves a weight by about its rate: after 12 steps, old ones by some 1e-5 and new ones by more."""
+    from safetensors.torch import load_file
+    from transformers import set_seed
+
+    fit(encoder, tokenizer, tmp_path, seed=5, learning_rate=1e-6, head_factor=1e4)
+    set_seed(5)
+    model, new = load_classifier(encoder, DEPARTMENTS)
+    before, after = model.state_dict(), load_file(tmp_path / "model" / "model.safetensors")
+    moved = {name: float((after[name] - weight).abs().max()) for name, weight in before.items() if name in after}
+    assert {name for name, change in moved.items() if change > 1e-3} == new
+    assert all(change < 5e-5 for name, change in moved.items() if name not in new)
+
+
+def test_which_layers_are_new(encoder: Path, tmp_path: Path) -> None:
+    """An encoder may come without a pooler; a classifier of three departments has all but the layer of four."""
+    from transformers import BertModel
+
+    classifier = {"classifier.weight", "classifier.bias"}
+    model, new = load_classifier(encoder, DEPARTMENTS)
+    assert new == classifier
+    model.save_pretrained(tmp_path / "three")
+    assert load_classifier(tmp_path / "three", DEPARTMENTS)[1] == set()
+    assert load_classifier(tmp_path / "three", [*DEPARTMENTS, "儿科"])[1] == classifier
+    BertModel.from_pretrained(encoder, add_pooling_layer=False).save_pretrained(tmp_path / "bare")
+    _, new = load_classifier(tmp_path / "bare", DEPARTMENTS)
+    assert new == classifier | {"bert.pooler.dense.weight", "bert.pooler.dense.bias"}
 
 
 def test_bfloat16_trains_too(encoder: Path, tokenizer: Any, tmp_path: Path) -> None:

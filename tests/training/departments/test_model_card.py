@@ -11,7 +11,13 @@ from clinical_evals.hub.target import Target
 from clinical_evals.markers import PATIENT_MARKER, SYNTHETIC_MARKER
 from clinical_evals.training.departments.model_card import write_model_card
 
-SETTINGS = {"model": "/somewhere/bert-base-chinese", "learning_rate": 2e-5, "batch_size": 8, "epochs": 3}
+SETTINGS = {
+    "model": "/somewhere/bert-base-chinese",
+    "learning_rate": 2e-5,
+    "head_factor": 20.0,
+    "batch_size": 8,
+    "epochs": 3,
+}
 
 
 def card_of(folder: Path, mark: str) -> ModelCard:

@@ -69,6 +69,10 @@ def test_a_value_of_another_kind_is_an_error_that_names_the_file(tmp_path: Path,
         ({"epochs": 0}, "epochs is 0, expected at least 1"),
         ({"max_length": 2}, "max_length is 2, expected at least 8"),
         ({"learning_rate": float("nan")}, "learning_rate is nan"),
+        ({"head_factor": 0.0}, "head_factor is 0.0, expected a number above 0"),
+        ({"head_factor": float("nan")}, "head_factor is nan"),
+        ({"head_factor": 1e5}, r"times learning_rate \(2e-05\) stays below 1"),
+        ({"least_steps": -1}, "least_steps is -1, expected at least 0"),
         ({"seeds": []}, "seeds names none"),
         ({"seeds": [1, 1]}, "each once"),
         ({"train_sizes": [0, 50]}, "at least one row"),
@@ -79,6 +83,22 @@ def test_a_value_of_another_kind_is_an_error_that_names_the_file(tmp_path: Path,
 def test_a_value_that_no_run_can_have_is_an_error(flags: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_settings(Settings, None, flags)
+
+
+@pytest.mark.parametrize(
+    ("rows", "epochs"),
+    [
+        (5503, 2),  # 344 batches an epoch: more than enough
+        (50, 25),  # 4 batches an epoch, the last with 2 rows
+        (801, 2),  # 51
+        (800, 2),  # 50: exactly
+        (784, 3),  # 49
+        (1, 100),
+    ],
+)
+def test_few_rows_are_gone_through_more_often(rows: int, epochs: int) -> None:
+    assert Settings(batch_size=16, epochs=2, least_steps=100).epochs_of(rows) == epochs
+    assert Settings(batch_size=16, epochs=2).epochs_of(rows) == 2
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:

@@ -59,8 +59,10 @@ def load_tokenizer(folder: Path) -> Any:
     return tokenizer
 
 
-def load_classifier(folder: Path, departments: list[str]) -> Any:
-    """The encoder with a new layer for these classes, in float32; seed torch before.
+def load_classifier(folder: Path, departments: list[str]) -> tuple[Any, set[str]]:
+    """The encoder with a new layer for these classes, in float32, and the names of all weights that are new.
+
+    Seed torch before.
 
     Raises:
         InputError: its weights cannot be loaded.
@@ -73,7 +75,7 @@ def load_classifier(folder: Path, departments: list[str]) -> Any:
     logging.set_verbosity_error()  # that the layer is new is the point
     logging.disable_progress_bar()
     try:
-        return AutoModelForSequenceClassification.from_pretrained(
+        model, found = AutoModelForSequenceClassification.from_pretrained(
             folder,
             num_labels=len(departments),
             id2label=dict(enumerate(departments)),
@@ -84,11 +86,13 @@ def load_classifier(folder: Path, departments: list[str]) -> Any:
             use_safetensors=True,
             local_files_only=True,
             trust_remote_code=False,
+            output_loading_info=True,
         )
     except (OSError, ValueError, RuntimeError) as error:
         raise InputError(f"the weights of {folder} cannot be loaded: {error}") from error
     finally:
         logging.set_verbosity(verbosity)
+    return model, {*found["missing_keys"], *(each[0] for each in found["mismatched_keys"])}
 
 
 def most_tokens(folder: Path, tokenizer: Any, asked: int) -> int:

@@ -74,7 +74,7 @@ def fit_encoder(task: Task, rows: Labelled, seed: int, folder: Path, keep_model:
     checkpoints = folder / "checkpoints"
     last = last_checkpoint(checkpoints)
     set_seed(seed)
-    trainer = make_trainer(task, rows, seed, checkpoints)
+    trainer = _make_trainer(task, rows, seed, checkpoints)
     with torch.enable_grad():  # an evaluation by lighteval in the same process leaves gradients switched off
         trainer.train(resume_from_checkpoint=str(last) if last else None)
     epochs = _epochs(trainer.state)
@@ -85,7 +85,7 @@ def fit_encoder(task: Task, rows: Labelled, seed: int, folder: Path, keep_model:
     return Fitted([task.departments[number] for number in predicted], epochs)
 
 
-def make_trainer(task: Task, rows: Labelled, seed: int, checkpoints: Path) -> Any:
+def _make_trainer(task: Task, rows: Labelled, seed: int, checkpoints: Path) -> Any:
     """The Trainer of one training; its model is new."""
     import torch
     from transformers import (
@@ -102,7 +102,7 @@ def make_trainer(task: Task, rows: Labelled, seed: int, checkpoints: Path) -> An
     arguments = TrainingArguments(
         output_dir=str(checkpoints),
         learning_rate=settings.learning_rate,
-        num_train_epochs=settings.epochs,
+        num_train_epochs=settings.epochs_of(len(rows.ids)),
         per_device_train_batch_size=settings.batch_size,
         per_device_eval_batch_size=BATCH,
         train_sampling_strategy="group_by_length",
@@ -122,17 +122,32 @@ def make_trainer(task: Task, rows: Labelled, seed: int, checkpoints: Path) -> An
         seed=seed,
         data_seed=seed,
     )
+    model, new = load_classifier(task.encoder, task.departments)
     trainer = Trainer(
-        model=load_classifier(task.encoder, task.departments),
+        model=model,
         args=arguments,
         train_dataset=rows.features(),
         eval_dataset=task.validation.features(),
         data_collator=DataCollatorWithPadding(task.tokenizer),
         compute_metrics=scorer_of(task.departments),
         callbacks=[EarlyStoppingCallback(settings.patience), EpochLines(task.say)],
+        optimizers=(_optimizer(model, new, settings), None),  # the schedule is Trainer's, for both rates alike
     )
     trainer.remove_callback(PrinterCallback)
     return trainer
+
+
+def _optimizer(model: Any, new: set[str], settings: Settings) -> Any:
+    """AdamW as Trainer makes it, with a rate of its own for the weights that are new."""
+    from torch.optim import AdamW
+
+    weights = list(model.named_parameters())
+    old, fresh = ([weight for name, weight in weights if (name in new) == kind] for kind in (False, True))
+    groups = [
+        {"params": old, "lr": settings.learning_rate},
+        {"params": fresh, "lr": settings.learning_rate * settings.head_factor},
+    ]
+    return AdamW([group for group in groups if group["params"]], weight_decay=0.0, fused=True)
 
 
 def scorer_of(departments: Sequence[str]) -> Callable[[Any], dict[str, float]]:

@@ -12,8 +12,8 @@ It was trained by clinical-evals.
 
 **{about}**
 
-Trained on {rows:,} dialogues, seed {seed}, from `{model}`: rate {learning_rate}, batches of {batch_size}, up to
-{epochs} epochs, the best by validation loss. {departments} departments.
+Trained on {rows:,} dialogues, seed {seed}, from `{model}`: rate {learning_rate} (new layers: times {head_factor:g}),
+batches of {batch_size}, up to {epochs} epochs, the best by validation loss. {departments} departments.
 
 Not for clinical use.
 """

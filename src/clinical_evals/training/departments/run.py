@@ -133,8 +133,9 @@ class _Run(NamedTuple):
             rows = _labelled(self.cases, self.read, self.parts.fit[:size])
             fitted = fit_encoder(self.task, rows, seed, folder, keep_model=whole)
             if whole:
+                settings = {**self.task.settings.as_json(), "epochs": self.task.settings.epochs_of(size)}
                 about = (size, seed, len(self.cases.candidates), self.cases.mark)
-                write_model_card(folder / "model", self.task.settings.as_json(), *about)
+                write_model_card(folder / "model", settings, *about)
             write_json(finished, {"ids": ids, **fitted._asdict()})
         else:
             self.say(f"{size:,} rows, seed {seed}: trained before")

@@ -1,5 +1,6 @@
 """What a run of the recipe is told."""
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -7,6 +8,7 @@ from clinical_evals.errors import InputError, UnknownNameError
 from clinical_evals.ior_bench.static import SEED
 
 LEAST_TOKENS = 8
+_LEAST = {"batch_size": 1, "epochs": 1, "least_steps": 0, "patience": 1, "max_length": LEAST_TOKENS}
 PRECISIONS = ("float32", "bfloat16")
 
 
@@ -24,8 +26,13 @@ class Settings:
     """The folder of the authors' files or of built data; None: IOR_BENCH_DIR, else the embedded sample."""
     output_dir: str = "runs/classify-department"
     learning_rate: float = 2e-5
+    head_factor: float = 1.0
+    """The rate of the layers that are new, as a multiple of `learning_rate`: the classifier, and the pooler where the
+    encoder comes without one. From chance they have further to go than the rest."""
     batch_size: int = 16
     epochs: int = 3
+    least_steps: int = 0
+    """Batches that are trained on at least: where rows are few, more epochs than `epochs` are gone through for it."""
     patience: int = 1
     """Epochs without a lower loss on the validation part after which training stops; the best epoch's weights stay."""
     max_length: int = 512
@@ -40,11 +47,16 @@ class Settings:
     """Training rows of the scaling sweep, which is then trained beside the whole."""
 
     def __post_init__(self) -> None:
-        for name, least in (("batch_size", 1), ("epochs", 1), ("patience", 1), ("max_length", LEAST_TOKENS)):
+        for name, least in _LEAST.items():
             if getattr(self, name) < least:
                 raise InputError(f"{name} is {getattr(self, name)}, expected at least {least}.")
         if not 0 < self.learning_rate < 1:
             raise InputError(f"learning_rate is {self.learning_rate}, expected a number between 0 and 1.")
+        if not 0 < self.head_factor < 1 / self.learning_rate:
+            raise InputError(
+                f"head_factor is {self.head_factor}, expected a number above 0 that times learning_rate "
+                f"({self.learning_rate}) stays below 1."
+            )
         if self.precision not in PRECISIONS:
             raise UnknownNameError("precision", self.precision, PRECISIONS)
         if not self.seeds:
@@ -60,6 +72,10 @@ class Settings:
     def bfloat16(self) -> bool:
         """Whether it is computed in bfloat16."""
         return self.precision == "bfloat16"
+
+    def epochs_of(self, rows: int) -> int:
+        """How many epochs so many rows are trained on for, unless training stops before."""
+        return max(self.epochs, math.ceil(self.least_steps / math.ceil(rows / self.batch_size)))
 
     def as_json(self) -> dict[str, Any]:
         """Every value by name."""
