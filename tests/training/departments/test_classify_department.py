@@ -46,6 +46,18 @@ def read(folder: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.parametrize("recipe", ["bert-base-chinese/static", "e5-small-zh/questions"])
+def test_every_shipped_recipe_trains_with_another_encoder(
+    recipe: str, script: Any, encoder: Path, small_questions: Path, repository: Path, tmp_path: Path
+) -> None:
+    """A recipe's own settings, but for the steps: 60 questions leave 43 to train on, three batches of 16."""
+    config = repository / "training" / "recipes" / f"{recipe}.yaml"
+    given = ["--config", str(config), "--model", str(encoder), "--data", str(small_questions)]
+    assert script.main([*given, "--output-dir", str(tmp_path), "--epochs", "1", "--least-steps", "3"]) == 0
+    trained = [each for each in read(tmp_path)["classifiers"] if each["seed"] is not None]
+    assert {len(each["epochs"]) for each in trained} == {1}
+
+
 def test_a_run_writes_scores_with_intervals_the_split_and_the_versions(finished: Path) -> None:
     found = read(finished)
     assert [(each["name"], each["rows"], each["seed"]) for each in found["classifiers"]] == [
