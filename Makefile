@@ -43,6 +43,7 @@ lint: $(VENV)/.ready-dev  ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --explicit-package-bases --package benchmarks
 
 format: $(VENV)/.ready-dev  ## let ruff rewrite the layout
 	$(BIN)/ruff check --fix .

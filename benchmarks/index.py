@@ -64,7 +64,10 @@ def main() -> None:
     queries = plain.encode(phrases, normalize_embeddings=True)
     expected = np.argmax(queries @ vectors.T, axis=1)
     found = most_similar(phrases, index, encoder, threshold=-1.0)  # as answers are matched: bfloat16, then close calls
-    same = np.mean([match and match.code == index.codes[best] for match, best in zip(found, expected, strict=True)])
+    equal = [
+        match is not None and match.code == index.codes[best] for match, best in zip(found, expected, strict=True)
+    ]
+    same = float(np.mean(equal))
     report(
         "first titles equal to a plain float32 index",
         f"{100 * same:.2f} % of {len(phrases):,}",

@@ -126,7 +126,8 @@ def _by_admission(folder: Path, name: str, converters: Mapping[str, Callable[[st
 def _records(folder: Path, name: str, converters: Mapping[str, Callable[[str], Any]]) -> list[Row]:
     path = next(path for suffix in (".csv", ".csv.gz") if (path := folder / f"{name}{suffix}").is_file())
     frame = pd.read_csv(path, converters=dict(converters), quoting=csv.QUOTE_MINIMAL, low_memory=False)
-    return frame.astype(object).to_dict("records")
+    rows: list[Row] = frame.astype(object).to_dict("records")
+    return rows
 
 
 def _time(text: str) -> datetime | None:

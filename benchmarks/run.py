@@ -177,7 +177,7 @@ def run_ours(model: Path, answer_tokens: int, rows: Path, out: Path) -> dict[str
         loading.append(time.perf_counter() - start)
         return loaded
 
-    launcher._load_model = timed_load
+    launcher._load_model = timed_load  # type: ignore[assignment]  # takes whatever it takes
     arguments = f"model_name={model},dtype=float32"
     options = Options(arguments, "clibench|diagnosis", out / rows.name, batch_size=BATCH, answer_tokens=answer_tokens)
     start = time.perf_counter()

@@ -37,7 +37,7 @@ def released_way() -> Callable[[str], str]:
     titles = model.encode([""], convert_to_tensor=True).new_tensor(index.vectors.astype("float32"))
 
     def nearest(item: str) -> str:
-        similarity = util.cos_sim(model.encode(item, convert_to_tensor=True), titles)[0].tolist()
+        similarity: list[float] = util.cos_sim(model.encode(item, convert_to_tensor=True), titles)[0].tolist()
         return index.titles[similarity.index(max(similarity))]
 
     return nearest
@@ -82,6 +82,7 @@ def time_ours(warm: CodeScorer, items: Sequence[str]) -> tuple[float, dict[str, 
         for start in range(0, len(items), ITEMS)
     ]
     matcher = Matcher(warm.system, threshold=-1.0)
+    assert isinstance(warm.matcher, Matcher)
     matcher.index, matcher.encoder = warm.matcher.index, warm.matcher.encoder
     scorer, scored = CodeScorer(matcher=matcher), []
     time = seconds(lambda: scored.append(scorer.score(answers, [["I10"]] * len(answers))))

@@ -74,7 +74,7 @@ def fit_encoder(task: Task, rows: Labelled, seed: int, folder: Path, keep_model:
     checkpoints = folder / "checkpoints"
     last = last_checkpoint(checkpoints)
     set_seed(seed)
-    trainer = _make_trainer(task, rows, seed, checkpoints)
+    trainer = make_trainer(task, rows, seed, checkpoints)
     with torch.enable_grad():  # an evaluation by lighteval in the same process leaves gradients switched off
         trainer.train(resume_from_checkpoint=str(last) if last else None)
     epochs = _epochs(trainer.state)
@@ -85,7 +85,7 @@ def fit_encoder(task: Task, rows: Labelled, seed: int, folder: Path, keep_model:
     return Fitted([task.departments[number] for number in predicted], epochs)
 
 
-def _make_trainer(task: Task, rows: Labelled, seed: int, checkpoints: Path) -> Any:
+def make_trainer(task: Task, rows: Labelled, seed: int, checkpoints: Path) -> Any:
     """The Trainer of one training; its model is new."""
     import torch
     from transformers import (
