@@ -56,6 +56,8 @@ def test_a_yaml_file(tmp_path: Path) -> None:
         ("model_name=m,base_url=http://h/v1,generation_parameters={top_k:5}", "top_k cannot be used: the OpenAI API"),
         ("model_name=m,base_url=http://h/v1,generation_parameters={seed:5}", "seed cannot be used: .*--seed"),
         ("base_url=http://me:secret@h/v1", "names no model"),
+        ("model_name=m,base_url=http://h/v1,concurrency=1,concurrency=2", "concurrency stands twice"),
+        ("model_name=m,base_url=http://h/v1,generation_parameters={top_p:1,top_p:0.5}", "top_p stands twice"),
     ],
 )
 def test_what_cannot_be_used_is_named(text: str, message: str) -> None:

@@ -53,6 +53,7 @@ def _others(generation: dict[str, object]) -> dict[str, object]:
         ("model_name: x\n", "config.yaml: expected a mapping `model_parameters`"),
         ("model_parameters: [\n", "config.yaml cannot be read as YAML"),
         ("model_parameters:\n  batch_size: 2\n", "names no model"),
+        ("model_parameters:\n  model_name: x\n  model_name: y\n", "'model_name' stands twice, in lines 2 and 3"),
         ("model_parameters:\n  model_name: x\n  trust_remote_code: true\n", "trust_remote_code cannot be used"),
     ],
 )
@@ -63,3 +64,9 @@ def test_a_file_that_cannot_be_used_is_named(
     command = ["eval", "accelerate", str(tmp_path / "config.yaml"), "--tasks", "clibench|diagnosis"]
     assert main([*command, "--output-dir", str(tmp_path / "out")]) == 2
     assert re.search(message, capsys.readouterr().err)
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "config.yaml").write_bytes(b"model_parameters: \xff\xfe")
+    assert main(["eval", "accelerate", str(tmp_path / "config.yaml"), "--tasks", "clibench|diagnosis"]) == 2
+    assert "config.yaml cannot be read as YAML" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import yaml
 
 from clinical_evals.errors import InputError, UnknownNameError
-from clinical_evals.training.yaml_file import load_yaml
+from clinical_evals.yaml_file import load_yaml
 
 
 def recipe_parser(description: str | None) -> argparse.ArgumentParser:

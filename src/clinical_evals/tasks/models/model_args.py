@@ -1,6 +1,7 @@
 """MODEL_ARGS of the command line ("model_name=…,dtype=…" or a YAML file) into lighteval's model configuration."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -10,6 +11,7 @@ import yaml
 
 from clinical_evals.errors import InputError
 from clinical_evals.tasks.models.backends import BACKENDS
+from clinical_evals.yaml_file import load_yaml
 
 if TYPE_CHECKING:
     from lighteval.models.abstract_model import ModelConfig
@@ -141,6 +143,16 @@ def _describe(problem: Any, known: list[str]) -> str:
     return f"{name}: there is no such value" + (f", did you mean {' or '.join(near)}" if near else "")
 
 
+def _refuse_twice(text: str) -> None:
+    """A key that stands twice would quietly have its last value."""
+    inner = ",".join(re.findall(r"\{([^{}]*)\}", text))
+    for pairs, sign in ((re.sub(r"\{[^{}]*\}", "", text), "="), (inner, ":")):
+        keys = [pair.split(sign, 1)[0].strip() for pair in pairs.split(",") if sign in pair]
+        twice = [key for key, times in Counter(keys).items() if times > 1]
+        if twice:
+            raise InputError(f"MODEL_ARGS {_shown(text)}: {', '.join(twice)} stands twice. Remove one of them.")
+
+
 def _read_pairs(text: str) -> dict[str, Any]:
     from lighteval.models.abstract_model import ModelConfig
 
@@ -150,6 +162,7 @@ def _read_pairs(text: str) -> dict[str, Any]:
         raise InputError(
             f'MODEL_ARGS {_shown(text)} cannot be read ({error}): expected "model_name=…,key=value,…".'
         ) from error
+    _refuse_twice(text)
     # lighteval ends a value at a second =, which an address or a path may have.
     whole = dict(pair.split("=", 1) for pair in text.split(",") if pair.count("=") > 1 and "{" not in pair)
     return {key: whole.get(key, value) for key, value in values.items()}
@@ -157,8 +170,10 @@ def _read_pairs(text: str) -> dict[str, Any]:
 
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
+        content = load_yaml(path)
+    except InputError:
+        raise
+    except (OSError, ValueError, yaml.YAMLError) as error:
         raise InputError(f"{path} cannot be read as YAML: {error}") from error
     values = content.get("model_parameters") if isinstance(content, dict) else None
     if not isinstance(values, dict):

@@ -16,7 +16,7 @@ import yaml
 
 from clinical_evals.errors import InputError, ResourceMissingError
 from clinical_evals.training.tuning.recipe_values import check_values
-from clinical_evals.training.yaml_file import load_yaml
+from clinical_evals.yaml_file import load_yaml
 
 LAUNCH_KEYS = frozenset(
     (
