@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tiny_llama import write_recipe
 
+from clinical_evals.training.tuning.demo import RECIPE
 from clinical_evals.training.tuning.trl_run import train
 
 
@@ -40,6 +41,15 @@ def test_two_runs_give_equal_weights_and_another_seed_others(
     assert _equal(tmp_path / "out", whole)
     train(write_recipe(tmp_path / "other.yaml", tiny, rows, tmp_path / "other", max_steps=12, seed=8))
     assert not _equal(tmp_path / "other", whole)
+
+
+def test_two_runs_of_the_demo_recipe_give_equal_weights(tiny: Path, rows: Path, tmp_path: Path) -> None:
+    """Its own values, but for the model and for the rows' length: the tiny tokenizer needs more tokens."""
+    changes = {**RECIPE, "max_length": 1024, "max_steps": None, "save_steps": None, "num_train_epochs": 2}
+    outs = [tmp_path / name for name in ("one", "two")]
+    losses = [train(write_recipe(out.with_suffix(".yaml"), tiny, rows, out, **changes)) for out in outs]
+    assert losses[0] == losses[1]
+    assert _equal(*outs)
 
 
 def test_a_killed_run_goes_on_from_its_last_checkpoint(
