@@ -13,7 +13,7 @@ def format_measured(measured: Sequence[Measured]) -> str:
     "same code" is the share of the texts, in percent, that are taken for the same code as by the first matcher.
     """
     levels = list(measured[0].accuracy)
-    head = ["matcher", *levels, "same code", "ms a text", "GB"]
+    head = ["matcher", *levels, "same code", "ms a text", "GB more"]
     rows = [
         [
             each.name,
