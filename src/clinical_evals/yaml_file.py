@@ -1,4 +1,4 @@
-"""Recipes and model arguments are YAML, in which a key that stands twice is quietly taken from its last line: here it is an error."""
+"""Recipes and model arguments are YAML. A key that stands twice is an error, of which YAML takes the last line."""
 
 from pathlib import Path
 from typing import Any
