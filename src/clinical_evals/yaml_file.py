@@ -1,4 +1,4 @@
-"""Recipes and model arguments are YAML. A key that stands twice is an error, of which YAML takes the last line."""
+"""Recipes and model arguments are YAML. A key that stands twice is an error: YAML itself would take the last line."""
 
 from pathlib import Path
 from typing import Any
