@@ -1,12 +1,18 @@
-"""What holds of any gold and any prediction, in two code systems; equality with hiclass where it is defined.
+"""What holds of any gold and any prediction, in all four code systems; equality with hiclass where it is defined.
 
 `test_hierarchy` has the brute force of the counts; `test_intervals`, `test_paired` and `test_sign_flip` have
 that of what is computed from them.
 """
 
+import os
+import tempfile
 import warnings
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 
+import atc_table
+import loinc_release
 import numpy as np
 import pytest
 from hiclass import metrics as hiclass
@@ -14,32 +20,63 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from clinical_evals.ontology import CodeSystem, get_system
+from clinical_evals.ontology.atc import ATC
+from clinical_evals.ontology.loinc import LOINC
 from clinical_evals.scoring.hierarchy import BOTH, GOLD, MEASURES, PREDICTED, Counts, count, scores
 
 Rows = list[list[str]]
-INVALID = ("X99.99", "9", "FOO", "E11.99", "0ZZ", "?")
-"""Codes of no system; "9" is how a chapter is named inside, "0ZZ" looks like the start of a procedure."""
+INVALID = ("X99.99", "9", "FOO", "E11.99", "0ZZ", "?", "2345-6", "LP100-1", "A10BA99", "A1")
+"""Codes of no system; "9" is how a chapter is named inside, "0ZZ" looks like the start of a procedure, "A1" like that
+of a drug; "2345-6" is a LOINC number with a wrong check digit, "LP100-1" one of the parts above them."""
 
 
 def rows_of(system: CodeSystem, most: int = 6) -> st.SearchStrategy[tuple[Rows, Rows]]:
     """Gold and predictions: neighbouring codes, so that ancestors are often shared, and often the same codes."""
     codes = system.codes()
-    few = st.lists(st.integers(0, 30), max_size=8)
-    row = st.tuples(st.integers(0, len(codes) - 40), few, few).map(
+    near = min(31, len(codes))
+    few = st.lists(st.integers(0, near - 1), max_size=8)
+    row = st.tuples(st.integers(0, len(codes) - near), few, few).map(
         lambda drawn: tuple([codes[drawn[0] + place] for place in side] for side in drawn[1:])
     )
     return st.lists(row, min_size=1, max_size=most).map(lambda rows: ([g for g, _ in rows], [p for _, p in rows]))
 
 
+@cache
+def system_of(name: str) -> CodeSystem:
+    """ICD-10-CM; ICD-10-PCS (HCUP's package stands in where there is no release file); of LOINC and ATC small written
+    releases: six numbers, four of them with fewer than three groups above, and 75 drugs and classes of them.
+    """
+    if name in ("icd10cm", "icd10pcs"):
+        return get_system(name)
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        if name == "loinc":
+            return LOINC(loinc_release.write_hierarchy(folder), loinc_release.write_names(folder))
+        return ATC(atc_table.write(folder))
+
+
+@cache
+def official(name: str) -> CodeSystem:
+    """The real release of LOINC or ATC, where it is on this machine."""
+    files = os.environ.get("CLINICAL_EVALS_RESOURCE_FILES")
+    if not files:
+        pytest.skip("CLINICAL_EVALS_RESOURCE_FILES is not set: it names the folder with the official files")
+    folder = Path(files)
+    if name == "loinc":
+        return LOINC(folder / "ComponentHierarchyBySystem.csv", folder / "Loinc.csv")
+    return ATC(max(folder.glob("who_atc_ddd_*.csv")))
+
+
 def of_all_systems(check: Callable[..., None]) -> Callable[..., None]:
-    """Many rows of ICD-10-CM, and of ICD-10-PCS (HCUP's package stands in where there is no release file)."""
+    """Many rows of each system."""
     drawn = settings(max_examples=60, deadline=None)(given(data=st.data())(check))
-    return pytest.mark.parametrize("name", ["icd10cm", "icd10pcs"])(drawn)
+    names = ["icd10cm", "icd10pcs", "loinc", "atc", "official loinc", "official atc"]
+    return pytest.mark.parametrize("name", names)(drawn)
 
 
 def draw(data: st.DataObject, name: str) -> tuple[CodeSystem, Rows, Rows]:
     """A system, gold and predictions."""
-    system = get_system(name)
+    system = official(name.removeprefix("official ")) if name.startswith("official ") else system_of(name)
     return system, *data.draw(rows_of(system))
 
 
@@ -150,7 +187,9 @@ def test_every_score_is_that_of_plain_sets(data: st.DataObject, name: str) -> No
     for name, values in expected.items():
         for level_name, value in zip(system.levels, values, strict=True):
             assert found[f"{name}_{level_name}"] == pytest.approx(value)
-        assert found[f"{name}_average"] == pytest.approx(sum(values) / len(values))
+        # Of ATC the average is that of the levels 1 to 4: the full code is outside (protocol.md 2.1).
+        averaged = values[:-1] if system.name == "atc" else values
+        assert found[f"{name}_average"] == pytest.approx(sum(averaged) / len(averaged))
 
 
 def test_hiclass_by_hand() -> None:
@@ -162,6 +201,28 @@ def test_hiclass_by_hand() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert (hiclass.precision(gold, predicted), hiclass.recall(gold, predicted)) == (1.0, 0.5)
+
+
+def test_atc_by_hand() -> None:
+    """Buformin (A10BA03) for metformin (A10BA02): right at the levels 1 to 4, A, A10, A10B and A10BA, which are all of
+    the average. Its group A10B for metformin: right at 1 to 3, where A10B is no A10BA. hiclass counts all five."""
+    system = system_of("atc")
+    near, far = scores(count([["A10BA02"]], [["A10BA03"]], system)), scores(count([["A10BA02"]], [["A10B"]], system))
+    assert (near["f1_average"], near["f1_level4"], near["f1_full"]) == (1, 1, 0)
+    assert (far["f1_average"], far["f1_level3"], far["f1_level4"], far["f1_full"]) == (3 / 4, 1, 0, 0)
+    gold, predicted = as_paths([["A10BA02"]], system, 1), as_paths([["A10BA03"]], system, 1)
+    assert hiclass.f1(gold, predicted) == pytest.approx(4 / 5)
+
+
+def test_loinc_by_hand() -> None:
+    """Both numbers are of Chemistry - Sugars - Glucose, 2345-7 in serum: alike at all levels but the last. 4548-4 has
+    one group above it, and stands for itself at the levels between; 1-8 has none."""
+    system = system_of("loinc")
+    near = scores(count([["2345-7"]], [["2339-0"]], system))
+    assert (near["f1_class"], near["f1_group"], near["f1_subgroup"], near["f1_full"]) == (1, 1, 1, 0)
+    assert near["f1_average"] == 3 / 4
+    of_class = count([["718-7", "1-8"]], [["4548-4"]], system).values[0, :, BOTH].tolist()
+    assert of_class == [1, 0, 0, 0]
 
 
 def test_what_is_outside_the_average_changes_no_average() -> None:

@@ -1,5 +1,6 @@
 """The four decisions of CliBench in one run, on a MIMIC of a few stays that was built for it."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from small_mimic import LAB_MAP, write_mimic
 
 import clinical_evals  # noqa: F401 - makes the bare name known
 from clinical_evals.errors import InputError, ResourceMissingError
+from clinical_evals.matching.encoder import DEFAULT_MODEL
 from clinical_evals.tasks.launcher import evaluate
 from clinical_evals.tasks.options import Options
 from clinical_evals.tasks.scored.explain import explain
@@ -79,6 +81,34 @@ def test_both_protocols_at_their_own_levels(built: Path, model: Path, tmp_path: 
     assert "d_labitems" not in text  # whose itemids are no gold of ours
     assert "LOINC numbers stand in for MIMIC's itemids" in text
     assert "--dictionary prescriptions.csv.gz gives it" in text
+
+
+@pytest.fixture(scope="module")
+def speller(tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Lists a drug that is no title, but is spelled like metformin and like no other."""
+    return write_chain_model(tmp_path_factory.mktemp("speller") / "chain", tokenizer, "1. metformine", context=4000)
+
+
+def test_a_run_is_scored_with_the_matcher_that_is_asked_for(built: Path, speller: Path, tmp_path: Path) -> None:
+    """Metformin is the one drug of both stays. The same answers are scored again as the protocol says into a file of
+    their own, and those of the run stay."""
+    asked = options(speller, tmp_path / "runs", tasks="clibench|prescription", matcher="hybrid")
+    (result,) = evaluate(asked)
+    scores = result.scored.scores()
+    assert (scores["f1_full"], scores["share_embedding"]) == (1, 1)
+    said = f"hybrid, {DEFAULT_MODEL}"
+    assert result.about()["candidates"].endswith(said)
+    assert f"{said}; not to be compared with other matchers' numbers" in format_results([result])
+    summary = result.log.with_name("summary.json")
+    before = summary.read_bytes()
+    assert json.loads(before)["candidates"] == result.about()["candidates"]
+    (papers,), files = rescore(result.log)
+    assert "stays as it is" in files
+    assert summary.read_bytes() == before
+    assert papers.about()["candidates"] != result.about()["candidates"]
+    (again,), files = rescore(result.log, matcher="hybrid")
+    assert files == "beside it scored.jsonl and summary.json"
+    assert again.scored.scores() == scores
 
 
 def test_a_log_of_each_task_is_scored_and_explained_again(built: Path, coder: Path, tmp_path: Path) -> None:

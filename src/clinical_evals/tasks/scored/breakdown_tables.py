@@ -4,6 +4,7 @@ from clinical_evals.ruled_table import ruled
 from clinical_evals.scoring.breakdown import FEWEST, GroupScore
 from clinical_evals.scoring.row_groups import OTHER_RACE
 from clinical_evals.tasks.scored.breakdowns import Breakdown, Breakdowns
+from clinical_evals.tasks.scored.code_tables import say_matcher
 from clinical_evals.tasks.scored.comparison_tables import format_key, format_share
 
 MISSING = "not given"
@@ -29,6 +30,9 @@ def format_breakdowns(breakdowns: Breakdowns) -> str:
             f"{breakdowns.left_out} rows are in no group: the {breakdowns.protocol} protocol leaves them out, or they "
             "have no answer"
         )
+    if breakdowns.candidates is not None:
+        said = say_matcher(breakdowns.task.system, breakdowns.protocol, breakdowns.candidates)
+        remarks += [said] if said else []
     remarks.append(f"prediction log: {breakdowns.log}")
     return "\n\n".join([*parts, "\n".join(remarks)])
 

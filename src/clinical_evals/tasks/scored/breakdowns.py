@@ -15,7 +15,7 @@ from clinical_evals.tasks.names import PROTOCOL_VERSION, Task
 from clinical_evals.tasks.prediction_log import hash_row
 from clinical_evals.tasks.scored.answered_rows import Matching
 from clinical_evals.tasks.scored.breakdown_columns import CASE_COLUMNS, CODE_COLUMNS, By, Grouped, Row, group_rows
-from clinical_evals.tasks.scored.counted_rows import CountedRows, count_rows, data_hashes, read_result
+from clinical_evals.tasks.scored.counted_rows import CountedRows, candidates_of, count_rows, data_hashes, read_result
 from clinical_evals.tasks.scored.results import Result
 
 
@@ -35,6 +35,8 @@ class Breakdowns(NamedTuple):
     log: Path
     task: Task
     protocol: str
+    candidates: str | None
+    """What titles texts were matched to; None of referrals."""
     by_case: bool
     """Whether it is of referrals: each case is then a patient of its own."""
     left_out: int
@@ -50,6 +52,7 @@ class Breakdowns(NamedTuple):
             "task": self.task.name,
             "protocol": self.protocol,
             "protocol_version": PROTOCOL_VERSION,
+            "candidates": self.candidates,
             "rows_left_out": self.left_out,
             "all": _as_json(self.whole),
             "by": {each.column: [_as_json(group) for group in each.groups] for each in self.by},
@@ -93,6 +96,7 @@ def break_down(
         log,
         result.task,
         protocol,
+        candidates_of(result),
         counted.by_case,
         len(result.lines) - len(rows),
         _shown(whole, counted),

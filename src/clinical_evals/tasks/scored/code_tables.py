@@ -34,9 +34,13 @@ def format_both_codes(standard: CodeResult, official: CodeResult) -> list[str]:
 
 def format_matcher(result: CodeResult) -> str:
     """What texts were matched with, where it is not what the protocols say; else nothing."""
-    system = get_system(result.task.system)
-    candidates = result.scored.info["candidates"]
-    if result.protocol != "standard" or candidates == f"titles of {system.name} {system.release}":
+    return say_matcher(result.task.system, result.protocol, result.scored.info["candidates"])
+
+
+def say_matcher(system_name: str, protocol: str, candidates: str) -> str:
+    """The same for what a result says of its candidates (`CodeResult.about`)."""
+    system = get_system(system_name)
+    if protocol != "standard" or candidates == f"titles of {system.name} {system.release}":
         return ""
     return f"matched with: {candidates}; not to be compared with other matchers' numbers"
 

@@ -16,7 +16,7 @@ from clinical_evals.scoring.sign_flip import sign_flip
 from clinical_evals.tasks.names import PROTOCOL_VERSION, Task
 from clinical_evals.tasks.scored.answered_rows import Matching
 from clinical_evals.tasks.scored.comparable import check_logs, common_rows
-from clinical_evals.tasks.scored.counted_rows import CountedRows, count_rows, read_result
+from clinical_evals.tasks.scored.counted_rows import CountedRows, candidates_of, count_rows, read_result
 from clinical_evals.tasks.scored.dialogue_results import DialogueResult
 from clinical_evals.tasks.scored.results import Intervals, Result
 from clinical_evals.tasks.variants import variant_of
@@ -59,6 +59,8 @@ class Comparison(NamedTuple):
     """The runs, the first being the one that the others are compared with."""
 
     protocol: str
+    candidates: str | None
+    """What titles texts were matched to, in all runs; None of referrals."""
     by_case: bool
     """Whether it is of referrals: each case is then a patient of its own."""
     rows: int
@@ -73,6 +75,7 @@ class Comparison(NamedTuple):
         return {
             "protocol": self.protocol,
             "protocol_version": PROTOCOL_VERSION,
+            "candidates": self.candidates,
             "rows": self.rows,
             "patients": self.patients,
             "exact": self.exact,
@@ -113,7 +116,8 @@ def compare_logs(
     runs = [_run(*each, common) for each in zip(results, counted, [None, *differences], strict=True)]
     patients = len({patient for each in counted for patient in each.run.groups})
     exact = all(exact for _, exact in found)
-    return Comparison(protocol, counted[0].by_case, len(common), patients, exact, runs)
+    candidates = candidates_of(results[0])
+    return Comparison(protocol, candidates, counted[0].by_case, len(common), patients, exact, runs)
 
 
 def _compare(first: CountedRows, other: CountedRows) -> tuple[dict[str, Compared], bool]:

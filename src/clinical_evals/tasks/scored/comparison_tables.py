@@ -3,6 +3,7 @@
 from clinical_evals.ruled_table import ruled
 from clinical_evals.scoring.intervals import Z95
 from clinical_evals.scoring.paired import FEWEST_PATIENTS, Z80
+from clinical_evals.tasks.scored.code_tables import say_matcher
 from clinical_evals.tasks.scored.comparison import Compared, ComparedRun, Comparison
 
 _HEAD = ["score", "run", "value", "difference from run 1", "p", "p adjusted", "detectable"]
@@ -56,6 +57,9 @@ def _remarks(comparison: Comparison, by: str) -> list[str]:
         f"detectable: the true difference that 80 % of such comparisons would find at 5 %, {factor} x the standard "
         "error of the difference (an approximation)",
     ]
+    if comparison.candidates is not None:
+        said = say_matcher(comparison.runs[0].task.system, comparison.protocol, comparison.candidates)
+        remarks += [said] if said else []
     if comparison.patients < FEWEST_PATIENTS:
         remarks.append(f"of fewer than {FEWEST_PATIENTS} {by}s no test reaches 5 %, whatever the runs answered")
     for number, run in enumerate(comparison.runs, 1):

@@ -80,6 +80,11 @@ def read_result(log: Path, protocol: str = "standard", matching: Matching = AS_P
     return score_log(log, protocols_of(protocol, matching), matching).results[0]
 
 
+def candidates_of(result: Result) -> str | None:
+    """What titles texts were matched to; None where a task asks for no codes."""
+    return str(result.scored.info["candidates"]) if isinstance(result, CodeResult) else None
+
+
 def data_hashes(result: Result) -> dict[int, str]:
     """By row of the split the hash of the data that was asked; without dialogues that broke off before any answer.
 

@@ -16,7 +16,7 @@ from clinical_evals.tasks.logged_rows import read_rows
 from clinical_evals.tasks.names import Task
 from clinical_evals.tasks.prediction_log import Line, is_kind
 from clinical_evals.tasks.scored.answered_rows import AnsweredRow, Matching, protocols_of, score_rows
-from clinical_evals.tasks.scored.code_tables import format_own_titles
+from clinical_evals.tasks.scored.code_tables import format_own_titles, say_matcher
 from clinical_evals.tasks.scored.explain_dialogue import explain_dialogue
 from clinical_evals.tasks.scored.explain_referral import explain_referral
 from clinical_evals.tasks.scored.explain_text import format_prompt, format_raw, printable
@@ -68,7 +68,11 @@ def _explain_codes(task: Task, line: Line, protocol: str, matching: Matching) ->
         f"[gold]\n{format_gold(line['gold'], scored.answers[0].codes, system)}",
         f"[scores]\n{_format_scores(scored)}",
     ]
-    return [part for part in (*parts, format_own_titles(scored.diagnostics, task.system)) if part]
+    parts += [
+        say_matcher(task.system, protocol, scored.info["candidates"]),
+        format_own_titles(scored.diagnostics, task.system),
+    ]
+    return [part for part in parts if part]
 
 
 def format_answer(line: Line, answer: ResolvedAnswer, system: CodeSystem, protocol: str = "standard") -> str:
