@@ -1,4 +1,4 @@
-"""Recipes and model arguments are YAML, in which a key that stands twice is quietly taken from its last line: here it is an error."""
+"""Recipes and model arguments are YAML, in which the last of two equal keys quietly counts: here that is an error."""
 
 from pathlib import Path
 from typing import Any
