@@ -2,15 +2,13 @@
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import datasets
 import pytest
 import yaml
+from fresh_process import PUSH, finish, start
 from hub_server import Hub
 from huggingface_hub import HfApi, ModelCard, constants, hf_hub_download, parse_eval_result_entries, snapshot_download
 from push_folders import MODEL_CARD, contents
@@ -20,7 +18,6 @@ from written_answers import make_line, write_log
 from clinical_evals.cli import main
 from clinical_evals.tasks.models.model_files import identify_model
 
-PUSH = "import sys; from clinical_evals.cli import main; sys.exit(main(sys.argv[1:]))"
 DATASETS = """
 import hashlib, json, sys
 from datasets import load_dataset
@@ -76,28 +73,6 @@ input()  # until they are pushed
 print(logits(AutoPeftModelForCausalLM.from_pretrained("org/adapter")))
 print(logits(AutoModelForCausalLM.from_pretrained("org/merged")))
 """
-
-
-def start(code: str, hub: Hub, tmp_path: Path, *words: str) -> subprocess.Popen[str]:
-    """A process that knows of the Hub and of nothing else, in an empty directory."""
-    empty = tmp_path / "empty"
-    empty.mkdir(exist_ok=True)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "CLIBENCH", "IOR_BENCH"))}
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *words],
-        cwd=empty,
-        env=kept | hub.environment(tmp_path / "home"),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def finish(process: subprocess.Popen[str], said: str = "") -> list[str]:
-    out, err = process.communicate(said, timeout=300)
-    assert process.returncode == 0, err
-    return out.splitlines()
 
 
 def digests_of(folder: Path, config: str, cache: Path) -> dict[str, str]:

@@ -66,7 +66,10 @@ def write_card(model: Path, recipe_path: Path, base_log: Path, log: Path, merged
     recipe = read_recipe(recipe_path)
     base = str(recipe.model.model_name_or_path)
     if weights.adapter and weights.adapter.base and not is_same_model(weights.adapter.base, base):
-        raise InputError(f"{model} is an adapter for {weights.adapter.base}, but {recipe_path} trains {base}.")
+        raise InputError(
+            f"{model} is an adapter for {weights.adapter.base}, but {recipe_path} trains {base}. Give the recipe that "
+            "names the model that was trained."
+        )
     _check_log(log, str(weights.asked), "the model")
     _check_log(base_log, base, "the recipe's base model")
     comparison = compare_logs([base_log, log])
