@@ -11,15 +11,15 @@ PUSH = "import sys; from clinical_evals.cli import main; sys.exit(main(sys.argv[
 """The command line, as code."""
 
 
-def start(code: str, hub: Hub, tmp_path: Path, *words: str) -> subprocess.Popen[str]:
-    """A process that knows of the Hub and of nothing else, in an empty directory."""
+def start(code: str, hub: Hub, tmp_path: Path, *words: str, **more: str) -> subprocess.Popen[str]:
+    """A process that knows of the Hub and of nothing else, in an empty directory; more: of its environment."""
     empty = tmp_path / "empty"
     empty.mkdir(exist_ok=True)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "CLIBENCH", "IOR_BENCH"))}
     return subprocess.Popen(
         [sys.executable, "-c", code, *words],
         cwd=empty,
-        env=kept | hub.environment(tmp_path / "home"),
+        env=kept | hub.environment(tmp_path / "home") | more,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
