@@ -54,6 +54,8 @@ class Hub:
     store: Store
     url: str = ""
     requests: list[str] = field(default_factory=list)
+    answers: list[str] = field(default_factory=list)
+    """The requests that were answered, with the status."""
     connections: int = 0
     faults: list[Fault] = field(default_factory=list)
     page: int = 1_000
@@ -154,6 +156,7 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             return body
 
         def _answer(self, answer: Answer, short: bool = False) -> None:
+            hub.answers.append(f"{self.command} {unquote(urlsplit(self.path).path)} {answer.status}")
             content = answer.content if isinstance(answer.content, bytes) else json.dumps(answer.content).encode()
             headers: dict[str, Any] = {"Content-Length": len(content), **answer.headers}
             self.send_response(answer.status)

@@ -14,7 +14,7 @@ SOURCE = Path(__file__).parents[1] / "src" / PACKAGE
 # Each layer may import itself and everything above it in this table; layers of one line may not import each other.
 LAYERS = (
     ("errors", "version", "markers", "write_aside", "ruled_table"),
-    ("ontology", "scoring", "truncation", "published_table", "json_file"),
+    ("ontology", "scoring", "truncation", "published_table", "json_file", "yaml_file"),
     ("matching",),
     ("ior_bench", "clibench"),
     ("assets", "names"),

@@ -1,51 +1,104 @@
 """A Hub that fails at each request of a push: the repository is as before or as after, and the next push does it."""
 
+import json
+import struct
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hub_server import Fault, Hub, serving
 from hub_store import Entry
 from huggingface_hub import constants
-from push_folders import contents, dataset
+from push_folders import MODEL_CARD, adapter, contents, dataset, metric
 
 REPO = "org/letters"
-REQUESTS = (
-    ("GET /api/datasets/org/letters$", 1),
-    ("GET .*/revision/", 1),
-    ("GET .*/tree/", 1),
-    ("POST /api/validate-yaml", 1),
-    ("POST .*/preupload/", 1),
-    ("POST .*/objects/batch", 1),
-    ("PUT /lfs-storage/", 2),
-    ("POST .*/lfs/verify", 1),
-    ("POST .*/commit/", 1),
-    ("GET .*/tree/", 2),  # reading back
-)
-KINDS: tuple[int | str, ...] = (429, 500, "cut", "lost", "short")
+FAULTS: tuple[int | str, ...] = (429, 500, "cut", "lost", "short")
 
 
 def state(hub: Hub) -> dict[str, bytes]:
     return hub.store.files("dataset", REPO)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_before_or_after_and_the_next_push_completes_it(hub: Hub, push: Any, tmp_path: Path, kind: int | str) -> None:
-    assert push("dataset", dataset(tmp_path / "0"), REPO) == 0
-    for number, (pattern, nth) in enumerate(REQUESTS, 1):
-        before, folder = state(hub), dataset(tmp_path / str(number), f"build {number}")
-        if number % 2:
-            (folder / "build.json").unlink()  # to be removed there too, in the same commit
-        fault = Fault(pattern, kind, nth, retry_after=1)
-        hub.faults = [fault]
-        assert push("dataset", folder, REPO, "--retry-for", "0") == 4, pattern
-        assert fault.seen >= nth, f"{pattern} was asked {fault.seen} times"
-        was_committed = (nth == 2 and "tree" in pattern) or ("commit" in pattern and kind in ("lost", "short"))
-        assert state(hub) == (contents(folder) if was_committed else before), pattern
+class Kind(NamedTuple):
+    """A kind of push on the Hub."""
+
+    repo_type: str
+    types: str
+    """In addresses."""
+    large: int
+    """How many of its files go by LFS."""
+    mirrors: bool
+    """Whether it takes the place of the one before; results come beside it."""
+
+
+FOUR = {
+    "dataset": Kind("dataset", "datasets", large=2, mirrors=True),
+    "metric": Kind("space", "spaces", large=0, mirrors=True),
+    "model": Kind("model", "models", large=1, mirrors=True),
+    "results": Kind("dataset", "datasets", large=0, mirrors=False),
+}
+
+
+def small_folder(kind: str, folder: Path, number: int) -> Path:
+    """A folder of a kind, each number with other bytes and with a file, or a run, that its neighbours lack."""
+    if kind == "dataset":
+        dataset(folder, f"build {number}")
+    elif kind == "metric":
+        metric(folder, "letters")
+        (folder / "letters.py").write_text(f'"""How many letters, version {number}."""\n')
+    elif kind == "model":
+        adapter(folder)
+        weights = folder / "adapter_model.safetensors"
+        weights.write_bytes(weights.read_bytes()[:-4] + struct.pack("<f", number))
+    else:
+        run = folder / f"run-{number}"
+        run.mkdir(parents=True)
+        (run / "summary.json").write_text(json.dumps({"scores": {"f1_full": number / 100}}))
+        (folder / "README.md").write_text(MODEL_CARD + f"Version {number}.\n")
+    if kind != "results":
+        (folder / ("odd.json" if number % 2 else "even.json")).write_text(json.dumps({"version": number}))
+    return folder
+
+
+def requests_of(kind: Kind) -> list[tuple[str, int]]:
+    """The requests of a push to a repository that is there, in their order; the last of several large files."""
+    large = [("POST .*/objects/batch", 1), ("PUT /lfs-storage/", kind.large), ("POST .*/lfs/verify", 1)]
+    return [
+        (f"GET /api/{kind.types}/{REPO}$", 1),
+        ("GET .*/revision/", 1),
+        ("GET .*/tree/", 1),
+        ("POST /api/validate-yaml", 1),
+        ("POST .*/preupload/", 1),
+        *(large if kind.large else []),
+        ("POST .*/commit/", 1),
+        ("GET .*/tree/", 2),  # reading back
+    ]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("name", FOUR)
+def test_before_or_after_and_the_next_push_completes_it(
+    hub: Hub, push: Any, tmp_path: Path, name: str, fault: int | str
+) -> None:
+    """A first push, then a newer one for each request: never half, and what is removed goes with what comes."""
+    kind = FOUR[name]
+    words = (REPO, "--retry-for", "0")
+    before: dict[str, bytes] = {}
+    for number, (pattern, nth) in enumerate([("POST .*/commit/", 1), *requests_of(kind)]):
+        folder = small_folder(name, tmp_path / str(number), number)
+        after = contents(folder) if kind.mirrors else before | contents(folder)
+        hub.faults = [Fault(pattern, fault, nth, retry_after=1)]
+        assert push(name, folder, *words) == 4, pattern
+        assert hub.faults[0].seen >= nth, f"{pattern} was asked {hub.faults[0].seen} times"
+        was_committed = (nth == 2 and "tree" in pattern) or ("commit" in pattern and fault in ("lost", "short"))
+        assert hub.store.files(kind.repo_type, REPO) == (after if was_committed else before), pattern
         hub.faults = []
-        assert push("dataset", folder, REPO, "--retry-for", "0") == 0, pattern
-        assert state(hub) == contents(folder), pattern
-        assert len(hub.store.repos["dataset", REPO].history) == 2 + number, "no half of a commit, and none twice"
+        assert push(name, folder, *words) == 0, pattern
+        assert hub.store.files(kind.repo_type, REPO) == after, pattern
+        assert len(hub.store.repos[kind.repo_type, REPO].history) == 2 + number, "no half of a commit, and none twice"
+        before = after
+    used = any("lfs" in request for request in hub.requests)
+    assert used == bool(kind.large), "requests_of names all requests"
 
 
 @pytest.mark.parametrize("pattern", ["POST /api/repos/create", "PUT .*/settings", "POST .*/branch/"])

@@ -2,19 +2,22 @@
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import datasets
 import pytest
+import yaml
+from fresh_process import PUSH, finish, start
 from hub_server import Hub
-from huggingface_hub import HfApi, constants, hf_hub_download
+from huggingface_hub import HfApi, ModelCard, constants, hf_hub_download, parse_eval_result_entries, snapshot_download
 from push_folders import MODEL_CARD, contents
+from tiny_llama import write_recipe, write_tiny
+from written_answers import make_line, write_log
 
-PUSH = "import sys; from clinical_evals.cli import main; sys.exit(main(sys.argv[1:]))"
+from clinical_evals.cli import main
+from clinical_evals.tasks.models.model_files import identify_model
+
 DATASETS = """
 import hashlib, json, sys
 from datasets import load_dataset
@@ -72,28 +75,6 @@ print(logits(AutoModelForCausalLM.from_pretrained("org/merged")))
 """
 
 
-def start(code: str, hub: Hub, tmp_path: Path, *words: str) -> subprocess.Popen[str]:
-    """A process that knows of the Hub and of nothing else, in an empty directory."""
-    empty = tmp_path / "empty"
-    empty.mkdir(exist_ok=True)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "CLIBENCH", "IOR_BENCH"))}
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *words],
-        cwd=empty,
-        env=kept | hub.environment(tmp_path / "home"),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def finish(process: subprocess.Popen[str], said: str = "") -> list[str]:
-    out, err = process.communicate(said, timeout=300)
-    assert process.returncode == 0, err
-    return out.splitlines()
-
-
 def digests_of(folder: Path, config: str, cache: Path) -> dict[str, str]:
     """A digest of the rows of each split, as `datasets` reads them from the folder here."""
     rows = datasets.load_dataset(str(folder), config, cache_dir=str(cache))
@@ -141,6 +122,59 @@ def test_an_adapter_and_a_merged_model(hub: Hub, push: Any, tmp_path: Path) -> N
         assert push("model", out / name, f"org/{name}", "--trained-on", "nothing: drawn by a seed") == 0
         assert hub.store.files("model", f"org/{name}") == contents(out / name)
     assert finish(process, "go on\n") == [adapted, merged]
+
+
+def test_what_our_own_way_of_tuning_made(
+    hub: Hub, push: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows, recipe, TRL, merge, cards with results: adapter and model arrive as they are here, without TRL's state."""
+    pytest.importorskip("trl")
+    from clinical_evals.training.tuning.trl_run import train
+
+    base, adapter, merged = (tmp_path / name for name in ("base", "small-lora", "small-merged"))
+    write_tiny(base)
+    recipe = write_recipe(tmp_path / "recipe.yaml", base, tmp_path / "rows", adapter, max_steps=2, save_steps=2)
+    rows = ("--task", "diagnosis", "--target", "codes", "--max-length", "1024", "--limit", "2")
+    assert main(["build", "sft", *rows, "--tokenizer", str(base), "--out", str(tmp_path / "rows")]) == 0
+    assert main(["check-recipe", str(recipe)]) == 0
+    train(recipe)
+    assert main(["tuned", "merge", str(adapter), "--out", str(merged)]) == 0
+    # The base model names nothing; the merged one names one of two codes: precision 1 and recall 1/2 give F1 2/3.
+    base_log, log = (
+        write_log(
+            tmp_path / "logs" / model.name,
+            [make_line(0, [answer], ["I10"]), make_line(1, [""], ["J18.9"])],
+            model={"weights": identify_model(str(model))},
+        )
+        for model, answer in ((base, ""), (merged, "I10"))
+    )
+    card = ("--recipe", str(recipe), "--base-log", str(base_log), "--log", str(log))
+    assert main(["tuned", "card", str(merged), *card]) == 0
+    assert main(["tuned", "card", str(adapter), *card, "--merged", str(merged)]) == 0, capsys.readouterr().err
+
+    monkeypatch.setattr(
+        constants, "HUGGINGFACE_CO_URL_TEMPLATE", f"{hub.url}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
+    )
+    for folder, library in ((adapter, "peft"), (merged, "transformers")):
+        name = f"org/{folder.name}"
+        assert push("model", folder, name, "--public") == 0, capsys.readouterr().err
+        here = contents(folder)
+        state = {place for place in here if place.startswith("checkpoint-") or place == "training_args.bin"}
+        assert bool(state) == (folder == adapter)
+        sent = {place: content for place, content in here.items() if place not in state}
+        assert {"README.md", ".eval_results/clibench.yaml", "clinical_evals_source.json"} < set(sent)
+        assert hub.store.files("model", name) == sent
+        got = Path(snapshot_download(name, endpoint=hub.url, cache_dir=tmp_path / "cache"))
+        arrived = contents(got)
+        del arrived[".gitattributes"]  # the Hub's own
+        assert arrived == sent
+
+        data = ModelCard.load(got / "README.md").data
+        assert data.library_name == library
+        assert data.to_dict()["model-index"][0]["name"] == folder.name
+        assert {each.metric_name: each.metric_value for each in data.eval_results}["f1_full"] == 66.67
+        entries = parse_eval_result_entries(yaml.safe_load(arrived[".eval_results/clibench.yaml"]))
+        assert {entry.task_id: entry.value for entry in entries}["diagnosis_f1_full"] == 66.67
 
 
 def test_results(hub: Hub, push: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,8 @@ base: by its own word, and by the shapes of all its matrices. The mark of the tr
 """
 _CARD = """\
 Write a model's README.md (base, data, hyper-parameters, results, limits) and its .eval_results/clibench.yaml, from the
-recipe and the logs of the base model and the tuned one.
+recipe and the logs of the base model and the tuned one. Of an adapter the log is that of the model that it was merged
+into. A README.md that is there, such as the draft of TRL, is replaced.
 """
 
 
@@ -106,10 +107,18 @@ def add_tuned(parser: argparse.ArgumentParser) -> None:
     )
     merge.set_defaults(command=merge_adapter)
     card = commands.add_parser("card", help="README.md and results of a tuned model", description=_CARD)
-    card.add_argument("model", type=Path, metavar="MODEL", help="the folder of the merged, or fully tuned, model")
+    card.add_argument(
+        "model", type=Path, metavar="MODEL", help="folder of a merged, or fully tuned, model, or of an adapter"
+    )
     card.add_argument("--recipe", type=Path, required=True, metavar="FILE", help="what it was trained with")
     card.add_argument("--base-log", type=Path, required=True, metavar="LOG", help="predictions.jsonl of its base")
     card.add_argument("--log", type=Path, required=True, metavar="LOG", help="predictions.jsonl of the model")
+    card.add_argument(
+        "--merged",
+        type=Path,
+        metavar="DIR",
+        help="of an adapter: the model that `tuned merge` made of it; LOG is of it",
+    )
     card.set_defaults(command=write_card)
 
 
@@ -145,4 +154,4 @@ def write_card(args: argparse.Namespace) -> None:
     """Write the card and print where it is."""
     from clinical_evals.training.tuning.model_card import write_card
 
-    print(write_card(args.model, args.recipe, args.base_log, args.log))
+    print(write_card(args.model, args.recipe, args.base_log, args.log, args.merged))

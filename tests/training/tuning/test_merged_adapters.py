@@ -36,6 +36,23 @@ def trained(tiny: Path, rows: Path, tmp_path_factory: pytest.TempPathFactory) ->
     return recipe
 
 
+def logs_of_two(folder: Path, base: Path, tuned: Path) -> tuple[Path, Path]:
+    """Logs of two rows with gold I10 and J18.9: the base model answers the first alone, the tuned one both."""
+    answers = {base: ["I10", ""], tuned: ["I10", "J18.9"]}
+    base_log, log = (
+        write_log(
+            folder / "logs" / model.name,
+            [
+                make_line(row, [said], [gold])
+                for row, (said, gold) in enumerate(zip(given, ("I10", "J18.9"), strict=True))
+            ],
+            model={"weights": identify_model(str(model))},
+        )
+        for model, given in answers.items()
+    )
+    return base_log, log
+
+
 @pytest.fixture
 def adapter(trained: Path, tmp_path: Path) -> Path:
     """A copy of the adapter."""
@@ -207,3 +224,96 @@ def test_base_beside_tuned_and_the_card(
     asked_train = write_log(tmp_path / "train", [make_line(0, ["I10"], ["I10"])], split="train")
     assert main([*card, "--log", str(asked_train)]) == 2
     assert "asked the train split" in capsys.readouterr().err
+
+
+def test_the_card_of_an_adapter(
+    trained: Path, tiny: Path, adapter: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """TRL has left a draft there, which names this machine's folders; the scores are of the merged model."""
+    from huggingface_hub import ModelCard, parse_eval_result_entries
+
+    merged = tmp_path / "merged"
+    merge_adapter(Request(adapter, merged))
+    base_log, log = logs_of_two(tmp_path, tiny, merged)
+    card = ["tuned", "card", str(adapter), "--recipe", str(trained), "--base-log", str(base_log), "--log", str(log)]
+    assert str(tiny) in (adapter / "README.md").read_text()
+    capsys.readouterr()
+    assert main([*card, "--merged", str(merged)]) == 0, capsys.readouterr().err
+    draft_replaced = f"wrote {adapter / 'README.md'} (in place of the draft that training left there) and {adapter}"
+    said = capsys.readouterr().out
+    assert draft_replaced in said
+    assert f"source of the training rows: {SYNTHETIC_MARKER}" in said
+
+    data, text = ModelCard.load(adapter / "README.md").data, (adapter / "README.md").read_text()
+    assert (data.library_name, data.model_name) == ("peft", "adapter")
+    assert {"lora", "sft", SYNTHETIC_MARKER} <= set(data.tags)
+    assert "A LoRA adapter for base, after supervised fine-tuning" in text
+    assert "the second it with this adapter merged" in text
+    assert str(tmp_path) not in text
+    assert str(tiny.parent) not in text
+    # Of two rows the base hits one exactly, the merged model both.
+    assert {each.metric_name: each.metric_value for each in data.eval_results}["f1_full"] == 100.0
+    entries = parse_eval_result_entries(yaml.safe_load((adapter / ".eval_results" / "clibench.yaml").read_text()))
+    assert {entry.task_id: entry.value for entry in entries}["diagnosis_f1_full"] == 100.0
+    assert check_may_leave(adapter, PUBLIC).synthetic
+
+    assert main([*card, "--merged", str(merged)]) == 0
+    assert "in place of" not in capsys.readouterr().out
+
+
+def test_the_base_on_the_card_of_an_adapter_is_its_own(
+    tiny: Path, rows: Path, trained: Path, adapter: Path, tmp_path: Path
+) -> None:
+    """A base of the Hub is named in the card's head, for which the Hub draws the model tree."""
+    from huggingface_hub import ModelCard
+
+    config = json.loads((adapter / "adapter_config.json").read_text()) | {"base_model_name_or_path": "org/base"}
+    (adapter / "adapter_config.json").write_text(json.dumps(config))
+    merge_adapter(Request(adapter, tmp_path / "merged", str(tiny), copy_of_base=True))
+    line = [make_line(0, ["I10"], ["I10"])]
+    base_log = write_log(tmp_path / "b", line, model={"weights": {"id": "org/base", "commit": "main"}})
+    log = write_log(tmp_path / "t", line, model={"weights": identify_model(str(tmp_path / "merged"))})
+    with pytest.raises(InputError, match=rf"is an adapter for org/base, but {trained} trains {tiny}"):
+        write_card(adapter, trained, base_log, log, tmp_path / "merged")
+    recipe = tmp_path / "recipe.yaml"
+    recipe.write_text(trained.read_text().replace(str(tiny), "org/base"))
+    write_card(adapter, recipe, base_log, log, tmp_path / "merged")
+    assert ModelCard.load(adapter / "README.md").data.base_model == "org/base"
+
+
+def test_the_card_of_an_adapter_that_says_nothing(trained: Path, tiny: Path, adapter: Path, tmp_path: Path) -> None:
+    merge_adapter(Request(adapter, tmp_path / "merged"))
+    for said in ("clinical_evals_source.json", "chat_template.jinja"):
+        (adapter / said).unlink()
+    said = write_card(adapter, trained, *logs_of_two(tmp_path, tiny, tmp_path / "merged"), tmp_path / "merged")
+    assert f"source of the training rows: {MIMIC_MARKER}" in said
+    with pytest.raises(GuardError, match="marker"):
+        check_may_leave(adapter / "README.md", PUBLIC)
+
+
+def test_whose_card_it_is(
+    trained: Path, tiny: Path, adapter: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The log must be of a model that was made of this adapter."""
+    from safetensors.numpy import load_file, save_file
+
+    merged, others = tmp_path / "merged", tmp_path / "others"
+    merge_adapter(Request(adapter, merged))
+    other = Path(shutil.copytree(adapter, tmp_path / "another" / "adapter"))
+    weights = load_file(other / "adapter_model.safetensors")
+    save_file({name: 2 * matrix for name, matrix in weights.items()}, other / "adapter_model.safetensors")
+    merge_adapter(Request(other, others))
+    base_log, log = logs_of_two(tmp_path, tiny, merged)
+
+    def refused(folder: Path, *more: str) -> str:
+        words = ["--recipe", str(trained), "--base-log", str(base_log), "--log", str(log), *more]
+        assert main(["tuned", "card", str(folder), *words]) == 2
+        return capsys.readouterr().err
+
+    assert "only merged models are scored. Say which one the log is of: --merged FOLDER" in refused(adapter)
+    assert f"{others} does not say that it was made of {adapter}" in refused(adapter, "--merged", str(others))
+    assert f"{tiny} does not say that it was made of {adapter}" in refused(adapter, "--merged", str(tiny))
+    assert f"{log} is not of the model {others}" in refused(other, "--merged", str(others))
+    assert "is a whole model, not an adapter: leave --merged out" in refused(merged, "--merged", str(merged))
+    assert "neither config.json nor adapter_config.json" in refused(tmp_path)
+    assert not (adapter / ".eval_results").exists()

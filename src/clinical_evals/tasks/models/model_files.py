@@ -110,10 +110,11 @@ def hash_folder(folder: Path) -> str:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.suffix not in _NOT_THE_MODEL and not path.name.startswith(".")
     }
-    return hash_json({name: _hash_file(path) for name, path in files.items()})
+    return hash_json({name: hash_file(path) for name, path in files.items()})
 
 
-def _hash_file(path: Path) -> str:
+def hash_file(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clinical_evals.errors import InputError
-from clinical_evals.tasks.models.model_files import hash_folder, hub_snapshot
+from clinical_evals.tasks.models.model_files import hash_file, hash_folder, hub_snapshot
 
 WEIGHTS = "adapter_model.safetensors"
 CONFIG = "adapter_config.json"
@@ -67,12 +67,25 @@ def find_base(adapter: Adapter, base: str | None, is_copy: bool) -> str:
         if not adapter.base:
             raise InputError(f"{adapter.folder / CONFIG} names no base model. Give it: --base FOLDER.")
         return adapter.base
-    if is_copy or not adapter.base or _is_same(adapter.base, base):
+    if is_copy or not adapter.base or is_same_model(adapter.base, base):
         return base
     raise InputError(
         f"{adapter.folder} is an adapter for {adapter.base}, not for {base}: merged into another base it would give "
         "nonsense. Leave --base out, or, if it is a copy of that model at another place, say so: --copy-of-base."
     )
+
+
+def hash_weights(adapter: Adapter) -> str:
+    """SHA-256 of the adapter's matrices, by which a model tells what was merged into it.
+
+    Raises:
+        InputError: they cannot be read.
+    """
+    path = adapter.folder / WEIGHTS
+    try:
+        return hash_file(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror or error}).") from error
 
 
 def check_shapes(adapter: Adapter, base: str) -> None:
@@ -129,7 +142,7 @@ def _shapes(files: Sequence[Path]) -> Iterator[tuple[str, Shape]]:
             raise InputError(f"{path} is no readable safetensors file: {error}") from error
 
 
-def _is_same(one: str, other: str) -> bool:
+def is_same_model(one: str, other: str) -> bool:
     """Whether two names are of one model: the same name or place, or two folders with the same files."""
     first, second = Path(one), Path(other)
     if one == other or (first.exists() and second.exists() and first.resolve() == second.resolve()):

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from clinical_evals.errors import ClinicalEvalsError, InputError, ResourceMissingError
 from clinical_evals.tasks.models.model_files import check_model
-from clinical_evals.training.tuning.adapter import Adapter, check_shapes, find_base, read_adapter
+from clinical_evals.training.tuning.adapter import Adapter, check_shapes, find_base, hash_weights, read_adapter
 from clinical_evals.training.tuning.recipe import INSTALL
-from clinical_evals.training.tuning.weights_source import CONFIG_KEY, source_of_weights, write_source
+from clinical_evals.training.tuning.weights_source import ADAPTER_KEY, CONFIG_KEY, source_of_weights, write_source
 
 
 class Request(NamedTuple):
@@ -56,7 +56,8 @@ def _write_whole(adapter: Adapter, base: str, source: str, out: Path) -> None:
     try:
         _merge(adapter, base, aside)
         _mark_config(aside / "config.json", source)
-        write_source(aside, source, {"base_model": base, "adapter": adapter.folder.name})
+        about = {"base_model": base, "adapter": adapter.folder.name, ADAPTER_KEY: hash_weights(adapter)}
+        write_source(aside, source, about)
         aside.chmod(0o755)
         if out.exists():
             out.rmdir()

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 SOURCE_FILE = "clinical_evals_source.json"
 CONFIG_KEY = "clinical_evals_source"
 """In the config.json of a model."""
+ADAPTER_KEY = "adapter_sha256"
+"""In `SOURCE_FILE` of a merged model: the hash of the adapter's matrices."""
 
 
 def note_source(folder: Path, source: str, recipe: "Recipe") -> Path:
@@ -74,6 +76,16 @@ def noted_source(folder: Path) -> str | None:
     if not path.is_file():
         return None
     return mark_in(str(read_object(path, "Run check-recipe again.").get("source", "")))
+
+
+def merged_adapter(folder: Path) -> str | None:
+    """The hash of the adapter that `tuned merge` merged into a model; None where the folder does not say.
+
+    Raises:
+        InputError: the file is damaged.
+    """
+    path = folder / SOURCE_FILE
+    return read_object(path, "Merge again.").get(ADAPTER_KEY) if path.is_file() else None
 
 
 def source_of_weights(folder: Path, rows: Path | None) -> str:

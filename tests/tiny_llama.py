@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-SAMPLE = Path(__file__).parents[3] / "datasets" / "clibench" / "data"
+SAMPLE = Path(__file__).parents[1] / "datasets" / "clibench" / "data"
 TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
