@@ -117,8 +117,10 @@ def test_a_second_run_asks_nothing(server: EndpointServer, tmp_path: Path) -> No
 
 def test_what_decides_the_answers_is_another_run(server: EndpointServer, tmp_path: Path) -> None:
     run(server, tmp_path, max_samples=1)
-    for args in (",send_temperature=False", ",length_parameter=max_completion_tokens", ",context=8000"):
+    for args in (",send_temperature=False", ",length_parameter=max_completion_tokens"):
         assert run(server, tmp_path, args, max_samples=1).resumed == 0, args
+    shorter = options(server, tmp_path).model_args.replace("context=8192", "context=8000")
+    assert run(server, tmp_path, max_samples=1, model_args=shorter).resumed == 0
     cut = ",generation_parameters={top_p:0.9,stop_tokens:[X]}".replace("[X]", '["\\n"]')
     assert run(server, tmp_path, cut, max_samples=1).resumed == 0
     bodies = [{k: v for k, v in asked.body.items() if k not in ("messages", "model")} for asked in server.asked]
