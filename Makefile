@@ -34,7 +34,7 @@ spaces: $(VENV)/.ready-spaces  ## the pages of both metrics on this machine, unt
 	@$(BIN)/python -m clinical_evals.spaces
 
 test: $(VENV)/.ready-dev  ## the tests (about 10 minutes)
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(PYTEST)
+	$(BIN)/python -m pytest -n 2 $(PYTEST)
 
 bench: $(VENV)/.ready-dev  ## speed against baselines, in one run (about 35 minutes, 6 of them for the title index if it is not cached)
 	@for part in imports counts index matching scoring run dialogue extraction training; do $(BIN)/python -W ignore -m benchmarks.$$part || exit 1; done
