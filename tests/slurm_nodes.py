@@ -30,10 +30,22 @@ assert sys.argv[1:] == ["show", "hostnames", "the nodes of the job"]
 print({chr(10).join(NODES)!r})
 """
 _RECORDED = f"""#!{sys.executable}
-import json, os, sys
+import json, os, sys, time
 line = json.dumps([[os.path.basename(sys.argv[0]), *sys.argv[1:]], dict(os.environ)]) + "\\n"
 with open(os.environ["RECORDED"], "a") as stream:
     stream.write(line)
+def nodes_started():
+    words = [json.loads(line)[0] for line in open(os.environ["RECORDED"]) if line.endswith("\\n")]
+    return sum(each[:2] == ["ray", "start"] for each in words)
+if line.startswith('[["ray", "status"'):
+    sys.exit(not nodes_started())  # as Ray's own says: there is no cluster yet
+if line.startswith('[["python", "-c"'):
+    for _ in range(600):  # the wait for all nodes
+        if nodes_started() == int(os.environ["SLURM_NNODES"]):
+            break
+        time.sleep(0.1)
+    else:
+        sys.exit("the nodes did not come")
 """
 
 
