@@ -1,4 +1,4 @@
-"""Words as they are compared: stems, spelling, abbreviations; sides, numbers, remarks, denials."""
+"""Words as they are compared: stems, spelling; sides, numbers, remarks, denials."""
 
 import re
 
@@ -6,47 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clinical_evals.matching.hybrid.abbreviations import written_out
 from clinical_evals.matching.hybrid.claims import claims_of, disagree
 from clinical_evals.matching.hybrid.common import common_names, open_titles_of, speaks_of
 from clinical_evals.matching.hybrid.entries import names_encounter, numbers, sides
 from clinical_evals.matching.hybrid.several import bare, head_of, is_absent, parts_of, stacked
-from clinical_evals.matching.hybrid.words import abbreviations, american, spelled, words, written_out
+from clinical_evals.matching.hybrid.words import american, spelled, words
 from clinical_evals.matching.titles import fold
 from clinical_evals.ontology import get_system
 
 SYSTEM = get_system("icd10cm")
-
-
-@pytest.mark.parametrize(
-    ("written", "long"),
-    [
-        ("CHF", "congestive heart failure"),
-        ("HTN, HLD", "hypertension, hyperlipidemia"),
-        ("htn", "hypertension"),
-        ("s/p CABG", "status post aortocoronary bypass graft"),
-        ("all extremities", "all extremities"),  # ALL is a leukaemia in capitals only
-        ("ALL in remission", "acute lymphoblastic leukemia in remission"),
-        ("PE", "pulmonary embolism"),
-        ("PAIN IN BOTH KNEES FOR ALL OF THE YEAR", "PAIN IN BOTH KNEES FOR ALL OF THE YEAR"),  # a text in capitals
-        ("MS", "MS"),  # multiple sclerosis or mitral stenosis: not for us to say
-        ("", ""),
-    ],
-)
-def test_abbreviations(written: str, long: str) -> None:
-    assert written_out(written) == long
-
-
-def test_the_release_knows_every_word_of_the_table() -> None:
-    """An abbreviation is of use only where it is written out to words that titles or further names have."""
-    known = {
-        word
-        for code in SYSTEM.codes()
-        for text in (SYSTEM.title(code), *SYSTEM.synonyms(code))
-        for word in words(text)
-    }
-    for short, long in abbreviations().items():
-        strange = [word for word in words(long) if american(word, known) not in known]
-        assert not strange, f"{short} = {long}: {strange}"
 
 
 def test_common_names_are_codes_of_the_release() -> None:

@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from clinical_evals.matching.encoder import Encoder, default_encoder
+from clinical_evals.matching.hybrid.abbreviations import written_out
 from clinical_evals.matching.hybrid.knowledge import Knowledge
 from clinical_evals.matching.hybrid.several import bare, head_of, is_absent, parts_of, stacked
 from clinical_evals.matching.hybrid.specificity import Specificity
-from clinical_evals.matching.hybrid.words import spelled, written_out
+from clinical_evals.matching.hybrid.words import spelled
 from clinical_evals.matching.matcher import DEFAULT_THRESHOLD, Match
 from clinical_evals.matching.pairs import Pair
 from clinical_evals.matching.titles import fold
@@ -92,7 +93,9 @@ class HybridMatcher:
             return parts
         parts = stacked(text)
         names = self.knowledge.names
-        return parts if parts and {fold(parts[0]), fold(written_out(parts[0]))} & names.keys() else ()
+        return (
+            parts if parts and {fold(parts[0]), fold(written_out(parts[0], self.system.name))} & names.keys() else ()
+        )
 
     def _of_text(self, whole: Match | None, head: Match | None, parts: Sequence[Match | None]) -> tuple[Match, ...]:
         """The whole, what stands before a remark, or the parts where each is surer and they are different things."""
@@ -120,7 +123,7 @@ class HybridMatcher:
     def _found(self, texts: Sequence[str]) -> list[Match | None]:
         """The match of each of these distinct texts."""
         names = self.knowledge.names
-        long = [spelled(written_out(text), self.knowledge.words) for text in texts]
+        long = [spelled(written_out(text, self.system.name), self.knowledge.words) for text in texts]
         found: dict[int, Match] = {}
         unknown = []
         for place, (text, written) in enumerate(zip(texts, long, strict=True)):

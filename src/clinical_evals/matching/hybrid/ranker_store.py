@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from clinical_evals.matching.encoder import Encoder, fastest_precision
 from clinical_evals.matching.hybrid import ranker
+from clinical_evals.matching.hybrid.abbreviations import written_out
 from clinical_evals.matching.hybrid.choice import category_level, choose
 from clinical_evals.matching.hybrid.evidence import Evidence, Library
 from clinical_evals.matching.hybrid.ranker import FixedRanker, Ranker
-from clinical_evals.matching.hybrid.words import written_out
 from clinical_evals.matching.index_store import cache_folder
 from clinical_evals.matching.pairs import Pair
 from clinical_evals.matching.titles import fold
@@ -48,6 +48,7 @@ class Learnt(NamedTuple):
 
 class _Lesson(NamedTuple):
     text: str
+    """With its abbreviations written out."""
     codes: tuple[str, ...]
     left_out: int
     """The text's own entry; -1: it is none."""
@@ -85,22 +86,25 @@ def ranker_for(
 
 
 def _lessons(library: Library, learnt: Learnt, seen: TrainedOn) -> list[_Lesson]:
-    first = library.entries.titles
+    first, system = library.entries.titles, library.entries.system.name
     own = {fold(text): place for place, text in enumerate(library.entries.texts[first:], first)}
     draw = random.Random(0)
     lessons: list[_Lesson] = []
     for pairs in (learnt.known, learnt.common):
         usable = [pair for pair in pairs if (text := fold(pair.text)) in own and text not in seen]
         chosen = draw.sample(usable, min(TEXTS, len(usable)))
-        lessons += [_Lesson(pair.text, pair.codes, own[fold(pair.text)], pairs is learnt.known) for pair in chosen]
+        lessons += [
+            _Lesson(written_out(pair.text, system), pair.codes, own[fold(pair.text)], pairs is learnt.known)
+            for pair in chosen
+        ]
     if len(lessons) >= ENOUGH:
         opened = draw.sample(sorted(learnt.open_titles.items()), min(OPEN_TITLES, len(learnt.open_titles)))
-        lessons += [_Lesson(text, (code,), own.get(text, -1), False) for text, code in opened]
+        lessons += [_Lesson(written_out(text, system), (code,), own.get(text, -1), False) for text, code in opened]
     return lessons
 
 
 def _fit(library: Library, lessons: Sequence[_Lesson], encoder: Encoder) -> Ranker:
-    long = [written_out(lesson.text) for lesson in lessons]
+    long = [lesson.text for lesson in lessons]
     left_out = np.array([lesson.left_out for lesson in lessons], dtype=np.int64)
     vectors = encoder.encode(long, "Embedding what the matcher learns of", fastest_precision())
     evidence = library.evidence(long, vectors, left_out)

@@ -1,25 +1,12 @@
-"""The words of clinical text as they are compared: stems, American spelling, abbreviations written out.
+"""The words of clinical text as they are compared: stems, in American spelling."""
 
-The abbreviations are in clinical_words.json, written for this project: what clinicians write in English notes and
-problem lists, with the wording that ICD-10-CM uses for it. Ambiguous ones (MS, CP, PT) are not in it. A test holds
-that the release knows every word they are written out to.
-"""
-
-import json
 import re
-from collections.abc import Container, Mapping
-from functools import cache
-from importlib.resources import files
+from collections.abc import Container
 
 from clinical_evals.matching.answer_words import word_set
 
 _WORD = re.compile(r"[a-z0-9]+")
-_TOKEN = re.compile(r"[A-Za-z0-9]+(?:[/&'’-][A-Za-z0-9]+)*")
-_SHOUTED = 0.6
-"""Share of upper-case letters from which a text is one in capitals, in which capitals say nothing."""
 _LETTERS = re.compile(r"[A-Za-z]{4,}")
-_TYPE = re.compile(r"\b(type) (i{1,2})\b", re.IGNORECASE)
-_ARABIC = {"i": "1", "ii": "2"}
 _STOP = word_set(
     "of the in and or with to due nos by for a an on as from at other unspecified specified not elsewhere classified "
     "nec is be was has which that"
@@ -39,42 +26,6 @@ _VARIANTS = (
     ("ll", "l"),
     ("c", "k"),
 )
-
-
-@cache
-def abbreviations() -> Mapping[str, str]:
-    """Abbreviations as they are written, with what they stand for."""
-    table = json.loads((files(__package__) / "clinical_words.json").read_text(encoding="utf-8"))
-    return {short: long for group in table["groups"] for short, long in group["words"].items()}
-
-
-@cache
-def _any_case() -> Mapping[str, str]:
-    """The same by lower case, without those that are English words or could be another word in lower case."""
-    table = json.loads((files(__package__) / "clinical_words.json").read_text(encoding="utf-8"))
-    capitals = set(table["only_as_written"])
-    return {short.lower(): long for short, long in abbreviations().items() if short not in capitals}
-
-
-def written_out(text: str) -> str:
-    """A text with its abbreviations written out; the text itself if it has none.
-
-    >>> written_out("s/p CABG, HTN")
-    'status post aortocoronary bypass graft, hypertension'
-    """
-    letters = [character for character in text if character.isalpha()]
-    shouted = len(letters) > 12 and sum(map(str.isupper, letters)) > _SHOUTED * len(letters)
-
-    def long(token: re.Match[str]) -> str:
-        written = token[0]
-        if not shouted and (found := abbreviations().get(written)):
-            return found
-        whole = _any_case().get(written.lower().replace("’", "'"))
-        if whole is None and "/" in written:
-            return "/".join(_TOKEN.sub(long, piece) for piece in written.split("/"))
-        return whole or written
-
-    return _TYPE.sub(lambda found: f"{found[1]} {_ARABIC[found[2].lower()]}", _TOKEN.sub(long, text))
 
 
 def spelled(text: str, known: Container[str]) -> str:
