@@ -64,6 +64,25 @@ def test_a_run_says_what_it_was_matched_with() -> None:
 # The list of texts
 
 
+def test_a_model_trained_again_in_its_folder_is_another_one(minilm: Encoder, tmp_path: Path) -> None:
+    """Results say which weights they were matched with: by the path alone two trainings would count as one model."""
+    folder = tmp_path / "model"
+    folder.mkdir()
+    for file in minilm.folder.iterdir():
+        (folder / file.name).symlink_to(file)
+    said = []
+    for length in (128, 64):
+        settings_file = folder / "sentence_bert_config.json"
+        settings_file.unlink()
+        settings_file.write_text(json.dumps({"max_seq_length": length, "do_lower_case": False}))
+        for name in (str(folder), f"hybrid:{folder}"):
+            text = make_scorer(matcher=name).score(["I10"], [["I10"]]).info["candidates"]
+            assert str(folder) in text
+            said.append(text)
+    assert len(set(said)) == 4
+    assert "sha256" not in make_scorer(matcher="hybrid").score(["I10"], [["I10"]]).info["candidates"]
+
+
 @settings(deadline=None)
 @given(st.lists(st.text(max_size=30), max_size=20), st.text(max_size=30))
 def test_the_list_knows_its_texts_in_any_spelling(texts: list[str], other: str) -> None:

@@ -80,6 +80,15 @@ class Encoder:
             digest.update(f"{file.relative_to(self.folder).as_posix()} {content}\n".encode())
         return digest.hexdigest()
 
+    @property
+    def label(self) -> str:
+        """What results say of the model: its name, and of one that is not the default which weights it had.
+
+        A folder's model can be trained again: under the same path it is then another one.
+        """
+        is_default = self.name.removesuffix(" in int8") == DEFAULT_MODEL
+        return self.name if is_default else f"{self.name} (sha256 {self.identity.split()[-1][:12]})"
+
     def encode(
         self,
         texts: Sequence[str],

@@ -131,7 +131,7 @@ class Matcher:
         own = f"titles of {self.system.name} {self.system.release}"
         if self._encoder is default_encoder and not self._further:
             return own
-        return ", ".join([own, *([self._further.source] if self._further else ()), self.encoder.name])
+        return ", ".join([own, *([self._further.source] if self._further else ()), self.encoder.label])
 
     @cached_property
     def encoder(self) -> Encoder:

@@ -67,7 +67,7 @@ class HybridMatcher:
     @property
     def candidates_text(self) -> str:
         """What texts are matched to, for results."""
-        model = self.knowledge.encoder.name
+        model = self.knowledge.encoder.label
         return f"titles and further names of {self.system.name} {self.system.release}, hybrid, {model}"
 
     def match(self, texts: Sequence[str]) -> list[Match | None]:
