@@ -12,6 +12,7 @@ from written_log import RUN, make_line, write_log
 
 import clinical_evals  # noqa: F401 - makes the bare names known
 from clinical_evals.cli import main
+from clinical_evals.matching.encoder import Encoder
 from clinical_evals.ontology import get_system
 from clinical_evals.tasks.prediction_log import hash_row
 
@@ -183,13 +184,18 @@ def test_score_keeps_the_results_of_another_matcher(logs: Logs, run: Callable[..
 # Models of the user's
 
 
+def with_hash(folder: Path, more: str = "") -> str:
+    """What results say of a model in a folder: where it lies, and which weights it had."""
+    return f"{folder}{more} (sha256 {Encoder(folder).identity[:12]})"
+
+
 @pytest.mark.parametrize("kind", ["", "hybrid:"])
 def test_a_folder(kind: str, logs: Logs, run: Callable[..., str], one_layer: Path) -> None:
     """A folder is "synonyms" with that model, hybrid:FOLDER is "hybrid" with it; both say which folder it was."""
     log = logs("lab_order")
     text = run("score", log, "--matcher", f"{kind}{one_layer}")
     header, lines = scored_rows(log)
-    assert header["candidates"] == named("loinc", kind.removesuffix(":"), one_layer)
+    assert header["candidates"] == named("loinc", kind.removesuffix(":"), with_hash(one_layer))
     assert f"matched with: {header['candidates']};" in text
     assert [line["predicted"] for line in lines] == [["2345-7", "718-7"]] * 2
     assert [match["confidence"] is not None for match in embedded(lines)] == [bool(kind)] * 4
@@ -202,10 +208,10 @@ def test_eight_bits(logs: Logs, run: Callable[..., str], one_layer: Path) -> Non
     name = f"hybrid:{one_layer}"
     run("score", log, "--matcher", f"{name}+int8")
     header, lines = scored_rows(log)
-    assert header["candidates"] == named("loinc", "hybrid", f"{one_layer} in int8")
+    assert header["candidates"] == named("loinc", "hybrid", with_hash(one_layer, " in int8"))
     assert [line["predicted"] for line in lines] == [["2345-7", "718-7"]] * 2
     assert "stays as it is" in run("score", log, "--matcher", name)
-    assert " in int8; not to be compared" in run("explain", log, "--row", "0", "--matcher", f"{name}+int8")
+    assert " in int8 (sha256 " in run("explain", log, "--row", "0", "--matcher", f"{name}+int8")
 
 
 # compare and breakdown

@@ -114,9 +114,9 @@ def test_the_release_spells_it_out_where_the_table_says(entry: Abbreviation, cod
     assert any(reading <= set(words(text)) for text in _texts(code) if alone.search(text)), list(_texts(code))
 
 
-@given(st.text(alphabet=st.sampled_from("aA zZ()[]/-,.’'üß0")), st.sampled_from(["icd10cm", "loinc"]))
+@given(st.text(alphabet=st.sampled_from("qQ zZ()[]/-,.’'üß0")), st.sampled_from(["icd10cm", "loinc"]))
 def test_what_is_no_abbreviation_stays(text: str, system: str) -> None:
-    """No entry is made of these letters alone, save AA..., so nothing changes; nothing raises either."""
+    """No entry is made of these letters alone, so nothing changes; nothing raises either."""
     assert written_out(text, system) == text
 
 
