@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from faults import Events, Fault, kill_and_exit, run_in_child, say
 from log_faults import place_log_events
 from scripted_generators import WORDS, make_case
+from varied_model import with_few_logits
 
 from clinical_evals.tasks.dialogue.dialogue_log import open_transcripts, read_transcripts
 from clinical_evals.tasks.dialogue.dialogue_run import DialogueRun, Side, play
@@ -115,6 +116,8 @@ def main() -> None:
     with lighteval_session():
         # Loaded once for all children: nothing is computed here, and with one thread there is none to lose in a fork.
         models = [BACKENDS["accelerate"].load(build_config(_request(model)), 0) for model in (doctor, patient)]
+        for model in models:
+            with_few_logits(model.model.model)
         children = [os.fork() or run_seed(models, folder / seed, kills, int(seed)) for seed in sys.argv[5:]]
         sys.exit(max(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children))
 

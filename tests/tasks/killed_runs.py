@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import transformers
 from faults import Events, Fault, kill_and_exit, run_in_child, say
 from log_faults import place_log_events
 
@@ -105,8 +106,11 @@ def run(model: Path, folder: Path, fault: Fault | None) -> tuple[bool, Counter[s
 
 def main() -> None:
     model, folder, kills = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-    for name in ("lighteval.pipeline", "lighteval.logging.evaluation_tracker", "transformers.models.llama", "pandas"):
-        import_module(name)  # what is loaded now need not be loaded in every child; nothing is computed here
+    # What is loaded now need not be loaded in every child; nothing is computed here.
+    for name in ("lighteval.pipeline", "lighteval.logging.evaluation_tracker", "pandas", "peft"):
+        import_module(name)
+    transformers.AutoTokenizer.from_pretrained(model)
+    transformers.AutoModelForCausalLM.from_pretrained(model)
     find_scorer("icd10cm").score(["U99"], [["I10"]])
     children = [os.fork() or run_seed(model, folder / seed, kills, int(seed)) for seed in sys.argv[4:]]
     sys.exit(max(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children))
