@@ -197,3 +197,13 @@ def test_the_command_refuses_what_it_cannot_use(capsys: pytest.CaptureFixture[st
     assert "papers" in capsys.readouterr().err
     assert main(["matcher", "evaluate", "--matcher", "./no/such/folder"]) == 2
     assert "no/such/folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("place", ["no/such/folder/x.png", "x.foo", "x"])
+def test_a_picture_that_cannot_be_drawn_is_said_before_anything_is_measured(
+    place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed (extra `train`)")
+    monkeypatch.setattr("clinical_evals.matching.evaluation.measured.measure", lambda *args: pytest.fail("measured"))
+    assert main(["matcher", "evaluate", "--matcher", "papers", "--reliability", str(tmp_path / place)]) == 2
+    assert f"--reliability {tmp_path / place}" in capsys.readouterr().err

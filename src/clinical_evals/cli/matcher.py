@@ -55,7 +55,7 @@ def evaluate(args: argparse.Namespace) -> None:
     """Print how often each matcher is right."""
     from clinical_evals.matching.evaluation.matchers import matcher_of
     from clinical_evals.matching.evaluation.measured import measure
-    from clinical_evals.matching.evaluation.reliability import draw, reliability
+    from clinical_evals.matching.evaluation.reliability import check_drawable, draw, reliability
     from clinical_evals.matching.evaluation.table import as_json, format_measured
     from clinical_evals.matching.pairs import SOURCES, pairs_of, split
     from clinical_evals.ontology import get_system
@@ -67,6 +67,8 @@ def evaluate(args: argparse.Namespace) -> None:
     makers = {
         name: matcher_of(name, system, known, held_out) for name in names
     }  # what is wrong is said before any is asked
+    if args.reliability is not None:
+        check_drawable(args.reliability)
     measured = [measure(name, make, held_out, system) for name, make in makers.items()]
     if args.reliability is not None:
         level = system.levels[len(system.levels) // 2]

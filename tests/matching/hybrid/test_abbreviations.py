@@ -28,6 +28,31 @@ RELEASE = "icd10cm:"
         ("PE", "pulmonary embolism"),
         ("PAIN IN BOTH KNEES FOR ALL OF THE YEAR", "PAIN IN BOTH KNEES FOR ALL OF THE YEAR"),  # a text in capitals
         ("MS", "MS"),  # multiple sclerosis or mitral stenosis: not for us to say
+        ("5 mm nodule, ad lib", "5 mm nodule, ad lib"),  # no multiple myeloma, no Alzheimer's disease
+        ("s/p CEA", "status post CEA"),  # carotid endarterectomy, or an antigen
+        # Readings that the words around them rule out.
+        ("hypoxia on RA", "hypoxia on RA"),  # room air
+        ("RA flare", "rheumatoid arthritis flare"),
+        ("GBS bacteremia", "GBS bacteremia"),  # a streptococcus
+        ("elevated Ca", "elevated Ca"),  # calcium
+        ("PE: no murmur", "PE: no murmur"),  # physical examination
+        ("HD 5", "HD 5"),  # day in hospital
+        ("abd TTP", "abdominal TTP"),  # tender to palpation
+        ("able to do >4 METs", "able to do >4 METs"),
+        ("abnormal liver fx", "abnormal liver fx"),  # function
+        ("PVD (posterior vitreous detachment)", "PVD (posterior vitreous detachment)"),
+        ("PE w/u", "pulmonary embolism w/u"),
+        # Spellings of one thing.
+        ("A fib with RVR", "atrial fibrillation with rapid ventricular response"),
+        ("recurrent UTIs", "recurrent urinary tract infection"),
+        ("CKD IV", "chronic kidney disease stage 4"),
+        ("CKD3", "chronic kidney disease stage 3"),
+        ("CKD, stage IIIa", "chronic kidney disease stage 3a"),
+        ("CKD 2/2 DM", "chronic kidney disease secondary to diabetes mellitus"),
+        ("FHx CAD", "family history of coronary artery disease"),
+        ("fam hx of breast ca", "family history of breast malignant neoplasm"),
+        ("IDDM type 2", "type 2 diabetes mellitus"),
+        ("IDDM", "type 1 diabetes mellitus"),
         ("", ""),
         ("acute HFmrEF", "acute systolic heart failure"),  # AHA Coding Clinic, 2020 Q3, p. 32
         ("sepsis 2/2 UTI", "sepsis secondary to urinary tract infection"),
@@ -126,3 +151,11 @@ def test_an_abbreviation_is_written_out_wherever_it_stands(entry: Abbreviation, 
     long = written_out(text)
     if "icd10cm" in entry.systems and sum(map(str.isalpha, text)) <= 12:  # longer ones may be texts in capitals
         assert long == f"{before}, {entry.long}, {after}"
+
+
+def test_what_rules_a_reading_out_speaks_of_it() -> None:
+    """Alone, every abbreviation is written out: no pattern rules it out everywhere."""
+    for entry in entries():
+        if entry.unless:
+            assert not entry.unless.search(entry.short), entry.short
+            assert written_out(entry.short) == entry.long

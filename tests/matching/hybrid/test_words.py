@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from clinical_evals.matching.hybrid.abbreviations import written_out
 from clinical_evals.matching.hybrid.claims import claims_of, disagree
 from clinical_evals.matching.hybrid.common import common_names, open_titles_of, speaks_of
+from clinical_evals.matching.hybrid.conventions import with_type_of_diabetes
 from clinical_evals.matching.hybrid.entries import names_encounter, numbers, sides
 from clinical_evals.matching.hybrid.several import bare, head_of, is_absent, parts_of, stacked
 from clinical_evals.matching.hybrid.words import american, spelled, words
@@ -168,3 +169,68 @@ def test_spelling_of_whole_texts() -> None:
     assert written_out("Type II DM; CHF/COPD") == (
         "Type 2 diabetes mellitus; congestive heart failure/chronic obstructive pulmonary disease"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "is_opposite"),
+    [
+        ("methicillin resistant staphylococcus", "Pneumonia due to Methicillin susceptible Staphylococcus", True),
+        ("methicillin sensitive staphylococcus", "Pneumonia due to Methicillin susceptible Staphylococcus", False),
+        ("hypoglycemia in type 1 diabetes", "Type 1 diabetes mellitus with hyperglycemia", True),
+        ("type 2 diabetes mellitus", "Type 1 diabetes mellitus without complications", True),
+        ("stage 3a", "Chronic kidney disease, stage 3b", True),
+        ("3rd degree block", "Atrioventricular block, first degree", True),
+        ("1st degree block", "Atrioventricular block, first degree", False),
+        ("diastolic heart failure", "Systolic (congestive) heart failure", True),
+        ("diastolic heart failure", "Combined systolic (congestive) and diastolic heart failure", False),
+        ("lower extremity thrombosis", "Thrombosis of deep veins of upper extremity", True),
+        # One of several things that both speak of is enough to part them.
+        ("hypothyroidism and stage 3 disease", "Hypothyroidism with stage 4 disease", True),
+        ("hypertension", "Hypothyroidism", False),
+    ],
+)
+def test_what_excludes_each_other(text: str, title: str, is_opposite: bool) -> None:
+    assert disagree(claims_of(text, is_title=False), claims_of(title, is_title=True)) == is_opposite
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(-) HTN",
+        "neg for DVT",
+        "w/o DVT",
+        "CTPA negative for PE",
+        "V/Q low prob for PE",
+        "MI r/o",
+        "HTN: denies",
+        "DVT ppx",
+    ],
+)
+def test_more_ways_to_say_that_it_is_not_there(text: str) -> None:
+    assert is_absent(text)
+
+
+def test_a_measurement_in_brackets_is_no_stage() -> None:
+    assert bare("CKD [Cr 2.1]") == bare("CKD (baseline Cr 1.8)") == "CKD"
+    assert bare("heart failure (EF 20%)") == "heart failure"
+    assert bare("fracture (closed)") == "fracture (closed)"
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("diabetes mellitus with retinopathy", "type 2 diabetes mellitus with retinopathy"),
+        ("diabetic nephropathy", "type 2 diabetic nephropathy"),
+        ("chronic kidney disease secondary to diabetes mellitus", None),
+        ("type 1 diabetes mellitus", "type 1 diabetes mellitus"),
+        ("gestational diabetes", "gestational diabetes"),
+        ("diabetes insipidus", "diabetes insipidus"),
+        ("diabetes secondary to pancreatitis", "diabetes secondary to pancreatitis"),
+        ("family history of diabetes", "family history of diabetes"),
+        ("gout", "gout"),
+    ],
+)
+def test_diabetes_of_no_type_is_type_2(text: str, meant: str | None) -> None:
+    """Official Guidelines for Coding and Reporting, I.C.4.a.2."""
+    expected = meant if meant is not None else text.replace("diabetes", "type 2 diabetes")
+    assert with_type_of_diabetes(text) == expected

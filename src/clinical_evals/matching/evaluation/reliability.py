@@ -1,5 +1,7 @@
 """How far a matcher's confidence, or its similarity, can be trusted: what it said against how often it was right."""
 
+import importlib.util
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -62,20 +64,37 @@ def _bin(said: NDArray[np.float64], right: NDArray[np.bool_]) -> Bin:
     return Bin(float(said.mean()), Share(good / len(right), *wilson(good, len(right))), len(right))
 
 
+def check_drawable(path: Path) -> None:
+    """Whether `draw` can write there, before anything is measured.
+
+    Raises:
+        ResourceMissingError: matplotlib is not installed.
+        InputError: the folder does not exist or cannot be written to, or the name ends otherwise than in .png or .svg.
+    """
+    if importlib.util.find_spec("matplotlib") is None:
+        raise ResourceMissingError(
+            "Drawing needs matplotlib, which is not installed. Bring it with `pip install 'clinical-evals[train]'`."
+        )
+    folder = path.resolve().parent
+    if path.suffix not in (".png", ".svg") or path.is_dir():
+        raise InputError(f"--reliability {path} names no picture. Give a .png or .svg in a folder that exists.")
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise InputError(
+            f"--reliability {path}: the folder {folder} does not exist or cannot be written to. Give a .png or .svg "
+            "in a folder that exists."
+        )
+
+
 def draw(found: Sequence[Reliability], category: str, path: Path) -> None:
     """Draw what was said against what was right, one line a matcher, as PNG or SVG; bins of few texts are left out.
 
     Raises:
-        ResourceMissingError: matplotlib is not installed.
-        InputError: the file cannot be written.
+        ResourceMissingError, InputError: see `check_drawable`.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as missing:
-        raise ResourceMissingError(
-            "Drawing needs matplotlib, which is not installed. Bring it with `pip install 'clinical-evals[train]'`."
-        ) from missing
+    check_drawable(path)
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(6, 6), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()

@@ -9,12 +9,23 @@ from typing import Any, NamedTuple
 
 from clinical_evals.matching.hybrid.words import words
 
-_TOKEN = re.compile(r"\bw/(?!o\b)|[A-Za-z0-9]+(?:[/&'’-][A-Za-z0-9]+)*", re.IGNORECASE)
+_TOKEN = re.compile(r"\bw/(?![ou]\b)|[A-Za-z0-9]+(?:[/&'’-][A-Za-z0-9]+)*", re.IGNORECASE)
 _SHOUTED = 0.6
 """Share of upper-case letters from which a text is one in capitals, in which capitals say nothing."""
 _TYPE = re.compile(r"\b(type) (i{1,2})\b", re.IGNORECASE)
 _ROMAN = re.compile(r"[IVX]+")
-_ARABIC = {"i": "1", "ii": "2"}
+_ARABIC = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5"}
+_SPACED = (
+    (re.compile(r"\b([Aa])[ .]{1,2}(?=[Ff]ib\b)"), r"\1"),  # "A fib", "a. fib"
+    (
+        re.compile(r"\b(?:f|fam|family)\.?[ /]?hx\b(?: of\b)?|\bFH(?= of\b)(?: of\b)", re.IGNORECASE),
+        "family history of",
+    ),
+    (re.compile(r"\bN?IDDM,? type (2|II)\b"), "type 2 diabetes mellitus"),  # on insulin, but no type 1
+)
+_STAGE = re.compile(
+    r"\b(CKD|chronic kidney disease),? ?(?:stage )?([1-5]|I{1,3}|IV|V)(?=[ab]?(?![\w/.%]))", re.IGNORECASE
+)
 
 
 class Abbreviation(NamedTuple):
@@ -32,6 +43,8 @@ class Abbreviation(NamedTuple):
     """Whether it is the beginning of the word that it stands for, which needs no source."""
     systems: frozenset[str]
     """The code systems of whose answers it is written out."""
+    unless: re.Pattern[str] | None
+    """Texts in which it is read otherwise, and left: "on RA" is room air."""
 
 
 @cache
@@ -50,6 +63,7 @@ def entries() -> Sequence[Abbreviation]:
             tuple(entry.get("in", ())),
             entry.get("clipped", False),
             frozenset(group["systems"]),
+            re.compile(entry["unless"], re.IGNORECASE) if "unless" in entry else None,
         )
         for group in _table()["groups"]
         for short, entry in group["words"].items()
@@ -98,13 +112,20 @@ def written_out(text: str, system: str = "icd10cm") -> str:
         written = token[0]
         found = None if shouted else as_written.get(written)
         found = found or any_case.get(written.lower().replace("’", "'"))
+        if found is None and written.endswith("s") and written[:-1].isupper():  # "UTIs"
+            found = as_written.get(written[:-1])
         if found is None and "/" in written:
             return "/".join(_TOKEN.sub(long, piece) for piece in written.split("/"))
-        if found is None or _repeats(found, token.string[: token.start()]):
+        if found is None or (found.unless and found.unless.search(text)):
+            return written
+        if _repeats(found, token.string[: token.start()]) or _is_explained(written, token.string[token.end() :]):
             return written
         glued = written.endswith("/") and token.string[token.end() :][:1].isalnum()  # "w/sepsis"
         return f"{found.long} " if glued else found.long
 
+    for spaced, joined in _SPACED:
+        text = spaced.sub(joined, text)
+    text = _STAGE.sub(lambda found: f"{found[1]} stage {_ARABIC.get(found[2].lower(), found[2])}", text)
     return _TYPE.sub(lambda found: f"{found[1]} {_ARABIC[found[2].lower()]}", _TOKEN.sub(long, text))
 
 
@@ -118,3 +139,12 @@ def _repeats(found: Abbreviation, before: str) -> bool:
     return initials.endswith(found.short.lower()) or any(
         set(words(reading)) <= told for reading in (found.long, found.stands_for)
     )
+
+
+def _is_explained(written: str, after: str) -> bool:
+    """Whether the brackets behind an abbreviation say what its letters are: "PVD (posterior vitreous detachment)"."""
+    inside = re.match(r" ?[(\[]([^)\]]+)[)\]]", after)
+    if inside is None:
+        return False
+    initials = "".join(part[0] for part in re.findall(r"[A-Za-z]+", inside[1])).lower()
+    return len(initials) > 1 and initials == written.lower()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from clinical_evals.matching.encoder import Encoder, default_encoder
 from clinical_evals.matching.hybrid.abbreviations import written_out
+from clinical_evals.matching.hybrid.conventions import with_type_of_diabetes
 from clinical_evals.matching.hybrid.knowledge import Knowledge
 from clinical_evals.matching.hybrid.several import bare, head_of, is_absent, parts_of, stacked
 from clinical_evals.matching.hybrid.specificity import Specificity
@@ -127,10 +128,13 @@ class HybridMatcher:
         found: dict[int, Match] = {}
         unknown = []
         for place, (text, written) in enumerate(zip(texts, long, strict=True)):
-            if code := names.get(fold(text)) or names.get(fold(written)):
+            common = written.replace("malignant neoplasm", "cancer")  # "Ca": titles have the one, names the other
+            if code := names.get(fold(text)) or names.get(fold(written)) or names.get(fold(common)):
                 found[place] = Match(self._settled(code, written), "title", 1.0, 1.0)
             elif fold(text) and not is_absent(text):
                 unknown.append(place)
+        if self.system.name == "icd10cm":
+            long = [with_type_of_diabetes(text) for text in long]
         for place, best in zip(unknown, self.knowledge.best([long[place] for place in unknown]), strict=True):
             if best.similarity >= self.threshold and _confidence(best) >= self.confidence:
                 found[place] = best._replace(code=self._settled(best.code, long[place]))

@@ -16,13 +16,24 @@ _MAYBE = re.compile(
 )
 _TO_EXCLUDE = re.compile(r"[,;]?\s+(?:r/o|rule out|to rule out|to exclude)\s.*", re.IGNORECASE | re.DOTALL)
 _NOT = re.compile(
-    r"(?:not|never|without|unlikely|non-?(?:smoker|smoking|diabetic|drinker|obese|pregnant|hypertensive))\b",
+    r"\(-\) |(?:not|never|without|w/o|denies|neg(?:ative)? for|unlikely"
+    r"|non-?(?:smoker|smoking|diabetic|drinker|obese|pregnant|hypertensive))\b",
     re.IGNORECASE,
 )
 _RULE_OUT = re.compile(r"(?:to )?(?:rule[ds]?[ -]?out|r/o|exclude[ds]?|evaluate for)\b", re.IGNORECASE)
 _RULED_OUT = re.compile(
-    r"\b(?:(?:is|was|has been|were) )?(?:ruled out|excluded|unlikely|not present|absent)\s*\Z", re.IGNORECASE
+    r"\b(?:(?:is|was|has been|were) )?(?:ruled out|excluded|unlikely|not present|absent|r/o|ppx|prophylaxis)\s*\Z"
+    r"|: ?(?:denies|denied|neg(?:ative)?)\s*\Z",
+    re.IGNORECASE,
 )
+_TESTED = re.compile(r"\S+(?: \S+)? (?:neg(?:ative)?|low prob(?:ability)?) for\b", re.IGNORECASE)
+"""A test that found nothing: "CTPA negative for PE"."""
+_VALUE = re.compile(
+    r"\s*[\[(](?:baseline|cr|creat\w*|e?gfr|(?:lv)?ef|hgb|hb|(?:hb)?a1c|bun|wbc|plts?|inr|trop\w*|lactate|bnp|na|k|glucose)\b"
+    r"[^\[\]()]*\d[^\[\]()]*[\])]",
+    re.IGNORECASE,
+)
+"""A measurement in brackets, whose number is none of the disease: "CKD [Cr 2.1]"."""
 _ABOUT = (
     r"(?:on|s/p|status post|treated|controlled|uncontrolled|managed|followed|baseline|last|diagnosed|stable|currently"
     r"|well|improving|improved|resolving|resolved|no|not|never|now|likely|presumed|thought|felt|noted|found|which|who|per|seen)"
@@ -41,17 +52,17 @@ def is_absent(text: str) -> bool:
     >>> [is_absent(text) for text in ("no evidence of pneumonia", "r/o PE", "MI ruled out", "anemia without bleeding")]
     [True, True, True, False]
     """
-    stated = _RULE_OUT.match(text) or _RULED_OUT.search(text) or _NOT.match(text)
+    stated = _RULE_OUT.match(text) or _RULED_OUT.search(text) or _NOT.match(text) or _TESTED.match(text)
     return stated is not None or is_negated(text) or is_excluded(text)
 
 
 def bare(text: str) -> str:
-    """A text without what makes it doubtful, and without what is only to be ruled out.
+    """A text without what makes it doubtful, what is only to be ruled out, and measurements in brackets.
 
     >>> bare("possible pneumonia"), bare("pneumonia, r/o TB")
     ('pneumonia', 'pneumonia')
     """
-    return _TO_EXCLUDE.sub("", _MAYBE.sub("", text, count=1)) if text.strip() else text
+    return _TO_EXCLUDE.sub("", _MAYBE.sub("", _VALUE.sub("", text), count=1)) if text.strip() else text
 
 
 def stacked(text: str) -> tuple[str, ...]:

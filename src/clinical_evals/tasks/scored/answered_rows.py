@@ -45,13 +45,13 @@ def protocols_of(protocol: str, matching: Matching = AS_PROTOCOLS_SAY) -> tuple[
     if dictionary is not None and "official" not in protocols:
         raise InputError(
             f"--dictionary {dictionary} gives the titles that the official protocol matches to: it has no use with "
-            f"--protocol {protocol}. Give --protocol official or {BOTH}, or leave it out."
+            f"--protocol {protocol}. Give another --protocol, or leave it out."
         )
     matcher_name(matching.matcher)
     if matching.matcher != PROTOCOL and "standard" not in protocols:
         raise InputError(
             f"--matcher {matching.matcher} has no use with --protocol {protocol}, which matches as the papers did. "
-            f"Give --protocol standard or {BOTH}, or leave it out."
+            "Give another --protocol, or leave it out."
         )
     return protocols
 
