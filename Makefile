@@ -33,7 +33,7 @@ demo-train: $(VENV)/.ready-train  ## two small real models are fine-tuned on the
 spaces: $(VENV)/.ready-spaces  ## the pages of both metrics on this machine, until Ctrl-C (first time 5-10 minutes)
 	@$(BIN)/python -m clinical_evals.spaces
 
-test: $(VENV)/.ready-dev  ## the tests (about 13 minutes)
+test: $(VENV)/.ready-dev  ## the tests (about 12 minutes)
 	$(BIN)/python -m pytest -n 2 $(PYTEST)
 
 bench: $(VENV)/.ready-dev  ## speed against baselines, in one run (about 35 minutes, 6 of them for the title index if it is not cached)
