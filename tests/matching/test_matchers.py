@@ -207,3 +207,13 @@ def test_a_picture_that_cannot_be_drawn_is_said_before_anything_is_measured(
     monkeypatch.setattr("clinical_evals.matching.evaluation.measured.measure", lambda *args: pytest.fail("measured"))
     assert main(["matcher", "evaluate", "--matcher", "papers", "--reliability", str(tmp_path / place)]) == 2
     assert f"--reliability {tmp_path / place}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["papers", "hybrid"])
+def test_what_is_no_list_of_texts(name: str) -> None:
+    """One text is not read letter by letter, and what is no text is named with its place."""
+    matcher = make_scorer(matcher=name).matcher
+    with pytest.raises(InputError, match=r"a list of texts, not one text: give \['HTN'\]"):
+        matcher.match("HTN")
+    with pytest.raises(InputError, match="text 1 to be matched is None: expected a text"):
+        matcher.match(["HTN", None])  # type: ignore[list-item]

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from clinical_evals.errors import InputError
 from clinical_evals.matching.encoder import Encoder, default_encoder, fastest_precision
 from clinical_evals.matching.index import TitleIndex, join_indexes, open_some, open_titles
 from clinical_evals.matching.titles import Titles, fold, titles_of
@@ -43,6 +44,19 @@ class Match(NamedTuple):
     """How likely the category is right, 0-1, where the matcher says."""
     runner_up: str | None = None
     """The next best code (of the hybrid matcher: of another category); None of codes and equal titles."""
+
+
+def check_texts(texts: Sequence[str]) -> None:
+    """Whether these are texts, in a list.
+
+    Raises:
+        InputError: one text, which would be read letter by letter, or something that is no text.
+    """
+    if isinstance(texts, str):
+        raise InputError(f"a matcher takes a list of texts, not one text: give [{texts[:40]!r}]")
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputError(f"text {place} to be matched is {text!r}: expected a text")
 
 
 def most_similar(texts: list[str], index: TitleIndex, encoder: Encoder, threshold: float) -> list[Match | None]:
@@ -113,6 +127,7 @@ class Matcher:
         Texts that differ only in case, white space, dashes, quotes or end punctuation are one text. All texts of a
         run are best given in one call: the distinct ones are encoded and searched together.
         """
+        check_texts(texts)
         folded = [fold(text) for text in texts]
         found: dict[str, Match | None] = {"": None}
         unknown: list[str] = []

@@ -9,7 +9,7 @@ from clinical_evals.matching.dictionary import DICTIONARIES
 from clinical_evals.matching.dictionary_rows import Candidates
 from clinical_evals.matching.encoder import Encoder, default_encoder, fastest_precision
 from clinical_evals.matching.index import SLACK, TitleIndex, open_titles
-from clinical_evals.matching.matcher import Match, most_similar
+from clinical_evals.matching.matcher import Match, check_texts, most_similar
 from clinical_evals.matching.official import title_key
 from clinical_evals.matching.titles import Titles, titles_of
 from clinical_evals.ontology import CodeSystem
@@ -50,6 +50,7 @@ class OfficialMatcher:
 
         Without MIMIC's dictionary the first call that has texts logs a warning.
         """
+        check_texts(texts)
         if texts and not self._warned:
             self._warned = True
             _LOG.warning(

@@ -15,7 +15,7 @@ from clinical_evals.matching.hybrid.knowledge import Knowledge
 from clinical_evals.matching.hybrid.several import bare, head_of, is_absent, parts_of, stacked
 from clinical_evals.matching.hybrid.specificity import Specificity
 from clinical_evals.matching.hybrid.words import spelled
-from clinical_evals.matching.matcher import DEFAULT_THRESHOLD, Match
+from clinical_evals.matching.matcher import DEFAULT_THRESHOLD, Match, check_texts
 from clinical_evals.matching.pairs import Pair
 from clinical_evals.matching.titles import fold
 from clinical_evals.ontology import CodeSystem
@@ -80,6 +80,7 @@ class HybridMatcher:
         return self._matches(texts, cut=True)
 
     def _matches(self, texts: Sequence[str], cut: bool) -> list[tuple[Match, ...]]:
+        check_texts(texts)
         # By the text as it is written: its capitals tell an abbreviation from a word ("ALL", "all").
         plain = [bare(_clean(text)).strip() for text in texts]
         heads = {text: head_of(text) for text in plain}
