@@ -26,8 +26,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         print(
-            "\nclinical-evals: interrupted. What a run keeps (answers, rows, indexes) is kept: the same command goes on "
-            "from there.",
+            "\nclinical-evals: interrupted. What a run keeps (answers, rows, indexes) is kept: the same command "
+            "goes on from there.",
             file=sys.stderr,
         )
         return INTERRUPTED
