@@ -216,4 +216,4 @@ def test_what_is_no_list_of_texts(name: str) -> None:
     with pytest.raises(InputError, match=r"a list of texts, not one text: give \['HTN'\]"):
         matcher.match("HTN")
     with pytest.raises(InputError, match="text 1 to be matched is None: expected a text"):
-        matcher.match(["HTN", None])  # type: ignore[list-item]
+        matcher.match(["HTN", None])  # type: ignore[list-item]  # it is refused

@@ -17,10 +17,7 @@ _ROMAN = re.compile(r"[IVX]+")
 _ARABIC = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5"}
 _SPACED = (
     (re.compile(r"\b([Aa])[ .]{1,2}(?=[Ff]ib\b)"), r"\1"),  # "A fib", "a. fib"
-    (
-        re.compile(r"\b(?:f|fam|family)\.?[ /]?hx\b(?: of\b)?|\bFH(?= of\b)(?: of\b)", re.IGNORECASE),
-        "family history of",
-    ),
+    (re.compile(r"\b(?:f|fam|family)\.?[ /]?hx\b(?: of\b)?|\bFH of\b", re.IGNORECASE), "family history of"),
     (re.compile(r"\bN?IDDM,? type (2|II)\b"), "type 2 diabetes mellitus"),  # on insulin, but no type 1
 )
 _STAGE = re.compile(
@@ -49,7 +46,8 @@ class Abbreviation(NamedTuple):
 
 @cache
 def _table() -> Mapping[str, Any]:
-    return json.loads((files(__package__) / "clinical_words.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+    table: Mapping[str, Any] = json.loads((files(__package__) / "clinical_words.json").read_text(encoding="utf-8"))
+    return table
 
 
 @cache
@@ -133,10 +131,8 @@ def _repeats(found: Abbreviation, before: str) -> bool:
     """Whether an abbreviation stands in brackets behind words that it is short for, in whatever reading."""
     if before[-1:] not in ("(", "["):
         return False
-    parts = [part for part in re.findall(r"[A-Za-z]+", before) if not _ROMAN.fullmatch(part)]
-    initials = "".join(part[0] for part in parts).lower()
     told = set(words(before))
-    return initials.endswith(found.short.lower()) or any(
+    return _initials(before).endswith(found.short.lower()) or any(
         set(words(reading)) <= told for reading in (found.long, found.stands_for)
     )
 
@@ -146,5 +142,9 @@ def _is_explained(written: str, after: str) -> bool:
     inside = re.match(r" ?[(\[]([^)\]]+)[)\]]", after)
     if inside is None:
         return False
-    initials = "".join(part[0] for part in re.findall(r"[A-Za-z]+", inside[1])).lower()
-    return len(initials) > 1 and initials == written.lower()
+    return len(written) > 1 and _initials(inside[1]) == written.lower()
+
+
+def _initials(text: str) -> str:
+    """The first letters of a text's words, in lower case; Roman numbers are none."""
+    return "".join(part[0] for part in re.findall(r"[A-Za-z]+", text) if not _ROMAN.fullmatch(part)).lower()

@@ -12,17 +12,18 @@ _IS_TYPED = re.compile(
 )
 
 
-def with_type_of_diabetes(text: str) -> str:
+def with_type_of_diabetes(text: str, system: str = "icd10cm") -> str:
     """Diabetes of no type is type 2 (Official Guidelines for Coding and Reporting, I.C.4.a.2).
 
     Args:
         text: with abbreviations written out.
+        system: the name of the code system; only ICD-10-CM has the convention.
 
     >>> with_type_of_diabetes("diabetes mellitus with retinopathy")
     'type 2 diabetes mellitus with retinopathy'
     >>> with_type_of_diabetes("gestational diabetes")
     'gestational diabetes'
     """
-    if _IS_TYPED.search(text):
+    if system != "icd10cm" or _IS_TYPED.search(text):
         return text
     return _DIABETES.sub(lambda found: f"type 2 {found[0]}", text, count=1)

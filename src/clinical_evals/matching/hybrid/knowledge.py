@@ -95,7 +95,7 @@ class Knowledge:
             out_of_place = ~spoken[evidence.rows, self._special[evidence.codes]]
             claims = [claims_of(text, is_title=False) for text in texts[part]]
             pairs = zip(evidence.rows.tolist(), evidence.codes.tolist(), strict=True)
-            opposite = np.array([disagree(claims[row], self._claims[code]) for row, code in pairs], dtype=np.bool_)
+            opposite = np.array([disagree(claims[row], self._claims_of(code)) for row, code in pairs], dtype=np.bool_)
             scores = self.ranker.scores(evidence.features) - OUT_OF_PLACE * out_of_place - OPPOSITE * opposite
             chosen = choose(evidence, softmax_by_row(evidence.rows, scores), self.library.entries)
             confidence = self.ranker.confidence(chosen.likely, chosen.similarity)
@@ -181,9 +181,16 @@ class Knowledge:
         found = open_titles_of(self.system).items()
         return {text: code for text, code in found if text not in self._hidden}
 
+    def _claims_of(self, place: int) -> Claims:
+        """What the title of a candidate says; reading all 98,000 titles takes seconds that few texts never need."""
+        if (found := self._read_claims.get(place)) is None:
+            title = self.system.title(self.library.entries.codes[place])
+            found = self._read_claims[place] = claims_of(title, is_title=True)
+        return found
+
     @cached_property
-    def _claims(self) -> list[Claims]:
-        return [claims_of(self.system.title(code), is_title=True) for code in self.library.entries.codes]
+    def _read_claims(self) -> dict[int, Claims]:
+        return {}
 
     @cached_property
     def _special(self) -> NDArray[np.int8]:

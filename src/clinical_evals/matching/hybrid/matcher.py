@@ -94,10 +94,10 @@ class HybridMatcher:
         if parts := parts_of(text):
             return parts
         parts = stacked(text)
-        names = self.knowledge.names
-        return (
-            parts if parts and {fold(parts[0]), fold(written_out(parts[0], self.system.name))} & names.keys() else ()
-        )
+        if not parts:
+            return ()
+        spellings = {fold(parts[0]), fold(written_out(parts[0], self.system.name))}
+        return parts if spellings & self.knowledge.names.keys() else ()
 
     def _of_text(self, whole: Match | None, head: Match | None, parts: Sequence[Match | None]) -> tuple[Match, ...]:
         """The whole, what stands before a remark, or the parts where each is surer and they are different things."""
@@ -134,11 +134,10 @@ class HybridMatcher:
                 found[place] = Match(self._settled(code, written), "title", 1.0, 1.0)
             elif fold(text) and not is_absent(text):
                 unknown.append(place)
-        if self.system.name == "icd10cm":
-            long = [with_type_of_diabetes(text) for text in long]
-        for place, best in zip(unknown, self.knowledge.best([long[place] for place in unknown]), strict=True):
+        meant = [with_type_of_diabetes(long[place], self.system.name) for place in unknown]
+        for place, text, best in zip(unknown, meant, self.knowledge.best(meant), strict=True):
             if best.similarity >= self.threshold and _confidence(best) >= self.confidence:
-                found[place] = best._replace(code=self._settled(best.code, long[place]))
+                found[place] = best._replace(code=self._settled(best.code, text))
         return [found.get(place) for place in range(len(texts))]
 
     def _settled(self, code: str, text: str) -> str:
